@@ -55,7 +55,7 @@ fn measured(work: impl FnOnce()) -> (usize, usize) {
 }
 
 /// Programs with arrays of `n` and `m` elements.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 8] = [
     (
         "one kernel",
         "graph (%0: f32[N, M], %1: f32[N, M]) {
@@ -111,6 +111,28 @@ const PROGRAMS: [(&str, &str); 6] = [
   %2 = cumulative_sum %0 axis 0 : f32[N, M]
   %3 = cumulative_sum %1 axis 0 : f32[N, M]
   %4 = subtract %2, %3 : f32[N, M]
+  return %4
+}",
+    ),
+    (
+        "integers added to a row",
+        "graph (%0: f32[N, M]) {
+  %1 = sum %0 axes [0] keepdims : f32[1, M]
+  %2 = cast %1 : i32[1, M]
+  %3 = max %0 axes [1] keepdims : f32[N, 1]
+  %4 = cast %3 : i64[N, 1]
+  %5 = cast %0 : i32[N, M]
+  %6 = scatter add %2, %4, %5 : i32[1, M]
+  return %6
+}",
+    ),
+    (
+        "floats added to a row",
+        "graph (%0: f32[N, M]) {
+  %1 = sum %0 axes [0] keepdims : f32[1, M]
+  %2 = max %0 axes [1] keepdims : f32[N, 1]
+  %3 = cast %2 : i64[N, 1]
+  %4 = scatter add %1, %3, %0 : f32[1, M]
   return %4
 }",
     ),
@@ -175,7 +197,7 @@ fn peak_memory_is_known_before_a_run() {
             }
         }
     }
-    assert_eq!(cases, 150);
+    assert_eq!(cases, 200);
 
     // The array of each operation dies at the next one: only the result's buffer is needed.
     let chain: String = (1..=50).map(|n| format!("  %{n} = sqrt %{} : f32[16384]\n", n - 1)).collect();

@@ -57,6 +57,7 @@ mod random_transforms;
 mod reductions;
 mod rows;
 mod scans;
+mod scatters;
 mod slices_dynamic;
 mod slopes_explained;
 mod softmax;

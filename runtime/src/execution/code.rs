@@ -87,8 +87,8 @@ pub(crate) trait Composed: Send + Sync {
     /// Estimated time per element, ns.
     fn cost(&self) -> f64;
 
-    /// Bytes that [`run`](Composed::run) takes from the pool, at most.
-    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize;
+    /// Bytes that [`run`](Composed::run) takes from the pool, at most. `output` is the size of the first output, in bytes.
+    fn scratch(&self, extents: &[usize], output: usize, threads: &Threads) -> usize;
 
     /// `None` if results do not depend on the cuts of loops. Otherwise the minimum number of indices of the loop `along` that pays.
     fn least(&self, _strides: &[isize], _along: usize) -> Option<NonZeroUsize> {

@@ -188,7 +188,13 @@ impl Split {
         (count > 1).then_some(Split { axis, extent, len, count, time: size as f64 * cost })
     }
 
-    fn chunk(&self, index: usize) -> Chunk {
+    /// The number of chunks.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// A chunk by its number.
+    pub(crate) fn chunk(&self, index: usize) -> Chunk {
         let start = index * self.len;
         Chunk { axis: self.axis, start, len: self.len.min(self.extent - start) }
     }

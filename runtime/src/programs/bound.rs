@@ -62,13 +62,13 @@ impl BoundKernel {
     }
 
     /// Bytes of scratch memory, at most: for all its indices, or for so many along the tiled axis.
-    pub fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+    pub fn scratch(&self, step: &StepPlan, tile: Option<usize>, threads: &Threads) -> usize {
         let Some(composed) = self.kernel.composed() else { return 0 };
         let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
         if let (Some(axis), Some(len)) = (self.tile, tile) {
             extents[axis.index] = len * axis.step;
         }
-        composed.scratch(&extents, threads)
+        composed.scratch(&extents, step.outputs.first().map_or(0, |output| output.bytes), threads)
     }
 
     /// Number of indices of its loops.

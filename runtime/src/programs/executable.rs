@@ -19,7 +19,7 @@ use crate::programs::prepared::{LoopProgram, StepRecording};
 use crate::programs::regions;
 use crate::programs::run::{StepRunner, run};
 use crate::programs::scratch::{Lists, OperandRanges};
-use crate::programs::step_plan::wrong;
+use crate::programs::step_plan::{StepPlan, wrong};
 use crate::programs::storage::{MemoryUse, Storage};
 use crate::programs::tiles::{LaunchTiles, PerIndex};
 use ndjit_codegen::clif::Cell;
@@ -243,7 +243,8 @@ impl Executable {
     fn scratch(&self, launch: usize) -> usize {
         let steps = self.plan.launches[launch].steps.clone();
         let of = |chunk: Option<usize>, threads: &Threads| {
-            let each = self.steps[steps.clone()].iter().map(|bound| bound.scratch(chunk, threads));
+            let steps = self.steps[steps.clone()].iter().zip(&self.plan.steps[steps.clone()]);
+            let each = steps.map(|(bound, step)| bound.scratch(step, chunk, threads));
             each.max().unwrap_or(0)
         };
         match &self.tiles[launch] {
@@ -549,9 +550,9 @@ impl Bound {
     }
 
     /// Bytes of scratch memory, at most: for all its indices, or for so many along the tiled axis.
-    fn scratch(&self, tile: Option<usize>, threads: &Threads) -> usize {
+    fn scratch(&self, step: &StepPlan, tile: Option<usize>, threads: &Threads) -> usize {
         match self {
-            Bound::Kernel(kernel) => kernel.scratch(tile, threads),
+            Bound::Kernel(kernel) => kernel.scratch(step, tile, threads),
             Bound::Control(control) => control.scratch(),
         }
     }

@@ -5,7 +5,8 @@ use crate::programs::regions::{read_region, stored_region};
 use crate::programs::step_plan::{StepPlan, wrong};
 use ndjit_codegen::{Scheduled, TracedRow};
 use ndjit_ir::graph::Graph;
-use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopNest, NestKind, Role, Stride};
+use ndjit_ir::kernel::StmtKind;
+use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
 use ndjit_ir::{DType, Result};
 use smallvec::SmallVec;
 
@@ -154,7 +155,12 @@ pub fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>
     if let NestKind::Scatter(scatter) = &nest.kind {
         let into = scatter.into as usize;
         let location = step.inputs[into].0;
-        let alone = step.inputs.iter().filter(|input| input.0 == location).count() == 1;
+        // A later block of updates would be gathered from rows with earlier ones.
+        let gathered = match &nest.body {
+            LoopBody::Ops(body) => body.stmts.iter().any(|stmt| stmt.kind == StmtKind::Gather(scatter.into)),
+            LoopBody::Prims { .. } => true,
+        };
+        let alone = !gathered && step.inputs.iter().filter(|input| input.0 == location).count() == 1;
         let moved = scheduled.rows.iter().any(|(operand, _)| *operand == into);
         if let Some(location) = location.filter(|_| alone && !moved && same_rows(nest, domain, scatter.into)) {
             step.outputs[0].reuse.push(location);

@@ -218,10 +218,19 @@ pub(crate) fn split(nest: &LoopNest, combining: Combining) -> Result<TargetKerne
         NestKind::Map => TargetKernel::Map(Box::new(plain())),
         NestKind::Scatter(_) if combining == Combining::Code => return no_code("scatters", "scatter"),
         NestKind::Sort(_) if combining == Combining::Code => return no_code("sorts", "sort"),
-        NestKind::Scatter(_) => {
+        NestKind::Scatter(scatter) => {
             let values = dtypes.into_iter().chain([DType::I64]);
             let outputs = values.map(|dtype| Access::memory(dtype, Stride::Contiguous)).collect();
-            let values = LoopNest { outputs, kind: NestKind::Map, ..nest.clone() };
+            let mut values = LoopNest { outputs, kind: NestKind::Map, ..nest.clone() };
+            let into = scatter.into as usize;
+            let reads = |kind: StmtKind| [StmtKind::Load(scatter.into), StmtKind::Gather(scatter.into)].contains(&kind);
+            // Only code that reads rows needs them: not all code generators do.
+            if let Some(access) = values.inputs.get_mut(into).filter(|_| !body.stmts.iter().any(|s| reads(s.kind))) {
+                *access = Access { dtype: DType::I64, inner: Stride::Broadcast, role: Role::Index };
+                let mut body = body.as_ref().clone();
+                body.inputs[into] = DType::I64;
+                values.body = LoopBody::Ops(Arc::new(body));
+            }
             TargetKernel::Scatter(Box::new(NestPart::new("values", values, AccumulatorLayout::Plain)))
         }
         NestKind::Sort(sorts) => TargetKernel::Sort(Box::new(sort::split(nest, sorts, body))),

@@ -231,8 +231,8 @@ impl Composed for Contractor {
     }
 
     /// Packed matrices use the pool's memory.
-    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
-        self.reducer.scratch(extents, threads)
+    fn scratch(&self, extents: &[usize], output: usize, threads: &Threads) -> usize {
+        self.reducer.scratch(extents, output, threads)
     }
 
     fn least(&self, strides: &[isize], along: usize) -> Option<NonZeroUsize> {

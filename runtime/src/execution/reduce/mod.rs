@@ -48,7 +48,7 @@ impl Composed for Reducer {
         if self.blocks.is_some() { cost * BLOCKS } else { cost }
     }
 
-    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+    fn scratch(&self, extents: &[usize], _output: usize, threads: &Threads) -> usize {
         if extents.contains(&0) {
             return 0;
         }

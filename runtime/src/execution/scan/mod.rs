@@ -116,7 +116,7 @@ impl Composed for Scanner {
         self.step.cost() - cost::of_bytes(3 * sizes)
     }
 
-    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+    fn scratch(&self, extents: &[usize], _output: usize, threads: &Threads) -> usize {
         if extents.contains(&0) {
             return 0;
         }

@@ -1,29 +1,37 @@
 //! Scatters on the CPU: the rows of an array are copied, unless the result has their memory, and updated.
 //!
-//! A kernel computes updates and their indices block by block, and they are applied in row-major order. Long rows are distributed over
-//! threads: each reads all indices and applies the updates of its rows, so the order of updates does not depend on the number of threads.
+//! A kernel computes updates and their indices [block by block](blocks), and they are applied in row-major order. Three ways for several
+//! threads, whose results do not depend on their number:
+//! - Where any order gives the same bits, as sums of integers do, each thread takes some of the updates; all but one have
+//!   [copies](private) of the array, if these are small beside the updates.
+//! - Otherwise long rows are distributed over threads: each reads all indices and applies the updates of its rows.
+//! - Otherwise there is one thread.
 
+mod blocks;
 mod combine;
+mod copy;
+mod functions;
+mod private;
 
 use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::execution::cost;
-use crate::execution::threads::Threads;
+use crate::execution::threads::{Split, Threads};
 use crate::execution::tiling::product;
-use crate::memory::buffer::Writable;
-use combine::{UpdateBlock, put};
+use blocks::{BlockMemory, UpdatedRows, bytes_of_block, elements_of_block, largest_block};
 use ndjit_codegen::passes::split::NestPart;
 use ndjit_ir::graph::Scatter;
 use ndjit_ir::loops::{LoopNest, NestKind};
 use ndjit_ir::{DType, Error, ErrorCode, Result};
+use private::{PrivateCopies, bytes_of_copies};
 use smallvec::SmallVec;
-use std::ops::Range;
-
-/// Updates computed at once: they and their indices fit the first-level cache.
-const BLOCK: usize = 2048;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The minimum length of rows distributed over threads: for shorter ones the test of ownership is mispredicted every other time. (Two
 /// threads took 57 ms to add ten million elements, one 13.)
 const SHARED: usize = 32;
+
+/// All copies of the array have at most this part of the elements of the updates: filling and merging them costs less than that of updates.
+const COPIED: usize = 4;
 
 /// A compiled scatter.
 #[derive(Debug)]
@@ -34,7 +42,11 @@ pub struct Scatterer {
     inputs: usize,
     /// The input with the rows.
     into: usize,
+    /// Whether updates or indices are computed from it.
+    reads: bool,
     rank: usize,
+    /// Updates computed at once, at most.
+    block: usize,
 }
 
 /// An operand's address, shared by threads.
@@ -65,55 +77,10 @@ impl Scatterer {
             dtype: output.dtype,
             inputs: nest.inputs.len(),
             into: scatter.into as usize,
+            reads: !values.nest.inputs.get(scatter.into as usize).is_some_and(|access| access.is_index()),
             rank: nest.rank,
+            block: largest_block(nest),
         })
-    }
-
-    /// The loop to cut into blocks, and the trips of a block.
-    fn blocks(&self, extents: &[usize]) -> (usize, usize) {
-        let (mut at, mut size) = (self.rank - 1, 1);
-        while at > 0 && extents[at].saturating_mul(size) < BLOCK {
-            size *= extents[at];
-            at -= 1;
-        }
-        (at, (BLOCK / size).clamp(1, extents[at].max(1)))
-    }
-
-    /// Copies the rows to the output.
-    ///
-    /// # Safety
-    /// As [`Composed::run`].
-    unsafe fn copy(&self, operands: KernelOperands<'_>, rows: usize) {
-        let strides = |operand: usize| &operands.strides[operand * self.rank..][..self.rank];
-        let (from, to) = (strides(self.into), strides(self.inputs));
-        let size = self.dtype.bytes();
-        let step = operands.pointers[self.into + 2].addr() as isize;
-        let row = self.row(operands);
-        // The output moves along the loops of a row.
-        let loops: SmallVec<[usize; 4]> = (0..self.rank).filter(|&at| to[at] != 0).collect();
-        let together = from == to && step == row as isize;
-        let [source, target] = [operands.pointers[self.into], operands.pointers[self.inputs]];
-        if together {
-            // SAFETY: the plan has checked that all rows lie in both operands' memory, one after the other.
-            unsafe { target.copy_from_nonoverlapping(source, rows * row) };
-            return;
-        }
-        let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, loops.len());
-        for n in 0..rows {
-            let (source, target) = (source.wrapping_offset(step * n as isize), target.wrapping_add(row * n));
-            loop {
-                let at = |strides: &[isize]| -> isize {
-                    index.iter().zip(&loops).map(|(&i, &at)| i as isize * strides[at]).sum()
-                };
-                // SAFETY: as above, of one element.
-                unsafe {
-                    target.wrapping_offset(at(to)).copy_from_nonoverlapping(source.wrapping_offset(at(from)), size);
-                }
-                if !advance(&mut index, |n| operands.extents[loops[n]]) {
-                    break;
-                }
-            }
-        }
     }
 
     /// Bytes of a row of the output.
@@ -123,60 +90,54 @@ impl Scatterer {
         moving.fold(self.dtype.bytes(), |bytes, (extent, _)| bytes * extent)
     }
 
-    /// Applies the updates of these rows.
+    /// The cut of updates among threads with copies of the array, of `bytes` bytes, and the number of threads; `None` if that does not pay.
+    fn with_copies(&self, extents: &[usize], bytes: usize, threads: &Threads) -> Option<(Split, usize)> {
+        if bytes == 0 || matches!(threads, Threads::Serial) || !functions::reorders(self.scatter, self.dtype) {
+            return None;
+        }
+        let copies = product(extents) / COPIED / (bytes / self.dtype.bytes()).max(1);
+        let split = Split::new(extents, self.cost(), threads).filter(|_| copies > 0)?;
+        let shares = threads.count().min(split.count()).min(copies.saturating_add(1));
+        Some((split, shares))
+    }
+
+    /// Applies all updates: some to the array, and others to copies, which are then merged into it.
     ///
     /// # Safety
-    /// As [`Composed::run`]; nobody else has these rows of the output.
-    unsafe fn put(&self, operands: KernelOperands<'_>, rows: Range<usize>) -> Result<()> {
-        let KernelOperands { pointers, extents, strides, literals } = operands;
-        let (at, trips) = self.blocks(extents);
-        let size = self.dtype.bytes();
-        let inner = product(&extents[at + 1..]);
-        let mut updates = Writable::new(trips * inner * size)?;
-        let mut indices = Writable::new(trips * inner * size_of::<i64>())?;
-        // Updates lie in row-major order.
-        let mut own: SmallVec<[isize; 32]> = SmallVec::from_slice(&strides[..self.inputs * self.rank]);
-        for element in [size, size_of::<i64>()] {
-            let dense =
-                (0..self.rank).map(|n| if n < at { 0 } else { (product(&extents[n + 1..]) * element) as isize });
-            own.extend(dense);
-        }
-        let to: SmallVec<[isize; 4]> = SmallVec::from_slice(&strides[self.inputs * self.rank..][..self.rank]);
+    /// As [`Composed::run`].
+    unsafe fn put_in_copies(
+        &self,
+        operands: KernelOperands<'_>,
+        (split, shares): (Split, usize),
+        (rows, threads): (usize, &Threads),
+    ) -> Result<()> {
         let step = self.row(operands);
-        let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, at);
-        loop {
-            let mut start = 0;
-            while start < extents[at] {
-                let len = trips.min(extents[at] - start);
-                let mut block: SmallVec<[usize; 4]> = SmallVec::from_slice(extents);
-                block[..at].fill(1);
-                block[at] = len;
-                let moved = |operand: usize| {
-                    let strides = &strides[operand * self.rank..][..self.rank];
-                    let outer: isize = index.iter().zip(strides).map(|(&i, &stride)| i as isize * stride).sum();
-                    pointers[operand].wrapping_offset(outer + start as isize * strides[at])
-                };
-                let mut places: SmallVec<[*mut u8; 16]> = (0..self.inputs).map(moved).collect();
-                places.extend([updates.ptr(), indices.ptr()]);
-                // SAFETY: the caller's promise, for some of the nest's indices; updates have memory of their own, of the block's size.
-                unsafe { self.values.call(&places, &block, &own, literals)? };
-                let block = UpdateBlock {
-                    updates: updates.ptr(),
-                    indices: indices.ptr().cast(),
-                    target: moved(self.inputs),
-                    extents: &block[at..],
-                    strides: &to[at..],
-                    step,
-                    rows: rows.clone(),
-                };
-                // SAFETY: the block's elements have just been written. The plan has checked that every row lies in the output.
-                unsafe { put(self.scatter, self.dtype, &block) };
-                start += len;
-            }
-            if !advance(&mut index, |n| extents[n]) {
+        let target = TargetPtr(operands.pointers[self.inputs]);
+        let copies = PrivateCopies::new(self.scatter, self.dtype, rows * step, shares - 1)?;
+        let elements = product(operands.extents);
+        let next = AtomicUsize::new(0);
+        threads.each(shares, elements as f64 * self.cost(), |share| {
+            // A thread that begins late may find all chunks taken.
+            let mut number = next.fetch_add(1, Relaxed);
+            if number >= split.count() {
                 return Ok(());
             }
-        }
+            let mut memory = BlockMemory::new(elements.min(self.block), self.dtype.bytes())?;
+            let target = match share.checked_sub(1) {
+                None => target.get(),
+                // SAFETY: each share has a copy of its own.
+                Some(copy) => unsafe { copies.fill(copy) },
+            };
+            let updated = UpdatedRows { target, rows: 0..rows, step };
+            while number < split.count() {
+                // SAFETY: the caller's promise. The array, or a copy with its layout, is this share's.
+                unsafe { self.put_chunk(operands, split.chunk(number), &updated, &mut memory)? };
+                number = next.fetch_add(1, Relaxed);
+            }
+            Ok(())
+        })?;
+        // SAFETY: the caller's promise; all shares are done.
+        unsafe { copies.merge(target, threads) }
     }
 }
 
@@ -202,16 +163,18 @@ impl Composed for Scatterer {
         self.values.cost() + cost::SCATTERED
     }
 
-    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+    fn scratch(&self, extents: &[usize], output: usize, threads: &Threads) -> usize {
         if extents.contains(&0) {
             return 0;
         }
-        let (at, trips) = self.blocks(extents);
-        let elements = trips.saturating_mul(product(&extents[at + 1..]));
-        let aligned = |bytes: usize| bytes.checked_next_multiple_of(crate::memory::block::ALIGN).unwrap_or(usize::MAX);
-        let each =
-            aligned(elements.saturating_mul(self.dtype.bytes())).saturating_add(aligned(elements.saturating_mul(8)));
-        each.saturating_mul(threads.count())
+        let size = self.dtype.bytes();
+        match self.with_copies(extents, output, threads) {
+            Some((_, shares)) => {
+                let blocks = bytes_of_block(product(extents).min(self.block), size).saturating_mul(shares);
+                blocks.saturating_add(bytes_of_copies(output, shares - 1))
+            }
+            None => bytes_of_block(elements_of_block(extents, self.block), size).saturating_mul(threads.count()),
+        }
     }
 
     unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {
@@ -224,11 +187,20 @@ impl Composed for Scatterer {
             // SAFETY: the caller's promise.
             unsafe { self.copy(operands, rows) };
         }
+        let step = self.row(operands);
+        if let Some(shares) = self.with_copies(operands.extents, rows * step, threads) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.put_in_copies(operands, shares, (rows, threads)) };
+        }
         let (size, cost) = (product(operands.extents), self.cost());
-        let long = self.row(operands) >= SHARED * self.dtype.bytes();
+        let long = step >= SHARED * self.dtype.bytes();
         let shares = if long { threads.pieces(size, cost).min(threads.count()).min(rows).max(1) } else { 1 };
         let share = |n: usize| rows * n / shares..rows * (n + 1) / shares;
-        // SAFETY: the caller's promise; shares have distinct rows.
-        threads.each(shares, size as f64 * cost, |n| unsafe { self.put(operands, share(n)) })
+        threads.each(shares, size as f64 * cost, |n| {
+            let mut memory = BlockMemory::new(elements_of_block(operands.extents, self.block), self.dtype.bytes())?;
+            let updated = UpdatedRows { target: target.get(), rows: share(n), step };
+            // SAFETY: the caller's promise; shares have distinct rows.
+            unsafe { self.put(operands, &updated, &mut memory) }
+        })
     }
 }

@@ -122,7 +122,7 @@ impl Composed for Sorter {
         self.elements.cost() + cost::of_bytes(4) + self.outputs.iter().map(sorted).sum::<f64>()
     }
 
-    fn scratch(&self, extents: &[usize], threads: &Threads) -> usize {
+    fn scratch(&self, extents: &[usize], _output: usize, threads: &Threads) -> usize {
         if extents.contains(&0) {
             return 0;
         }

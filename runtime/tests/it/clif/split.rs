@@ -1,24 +1,26 @@
-//! The parts of nests that reduce or scan, and their errors.
+//! The parts of nests that reduce, scan or scatter, and their errors.
 
 use ndjit_codegen::clif::{AccumulatorLayout, ClifOptions, emit, host_isa};
 use ndjit_codegen::passes::split::{NestPart, TargetKernel};
 use ndjit_codegen::pipeline::{expanded, lower_for};
 use ndjit_codegen::target::Target;
+use ndjit_codegen::x64::{self, Set};
 use ndjit_codegen::{Options, lower};
 use ndjit_ir::graph::{Graph, SourceLocs};
-use ndjit_ir::loops::LoopNest;
+use ndjit_ir::loops::{LoopNest, NestKind};
 use ndjit_ir::{DType, Shape, ValueType};
 use ndjit_transform::access::contiguous;
 use std::sync::Arc;
 
-/// The last nest that reduces, or else the last, of a program with one parameter of shape `[3, 50]`.
+/// The last nest that reduces or scatters, or else the last, of a program with one parameter of shape `[3, 50]`.
 fn nest(dtype: DType, text: &str) -> LoopNest {
     let graph: Graph<ValueType> =
         format!("graph (%0: {dtype}[3, 50]) {{\n{text}\n}}").parse().unwrap_or_else(|e| panic!("{e}"));
     let layout = contiguous(&Shape::from([3, 50]), dtype).unwrap();
     let lowered = lower(&graph, &SourceLocs::default(), &[layout], &Options::default()).unwrap();
     let nests: Vec<&LoopNest> = lowered.kernels().rev().map(|kernel| &kernel.scheduled.nest).collect();
-    LoopNest::clone(nests.iter().find(|nest| nest.kind.loops() > 0).unwrap_or(&nests[0]))
+    let last = nests.iter().find(|nest| nest.kind.loops() > 0 || matches!(nest.kind, NestKind::Scatter(_)));
+    LoopNest::clone(last.unwrap_or(&nests[0]))
 }
 
 fn text(nest: &LoopNest) -> String {
@@ -166,6 +168,18 @@ fn a_scan_without_an_identity_is_told_where_blocks_begin() {
 fn text_of(nest: &LoopNest) -> String {
     nest.verify().unwrap();
     format!("{nest}\n{}", text(nest))
+}
+
+#[test]
+fn values_of_a_scatter_have_wide_code() {
+    let wide = |text: &str| {
+        let nest = nest(DType::F32, text);
+        let TargetKernel::Scatter(part) = lower_for(&nest, &Target::interpreter()).unwrap() else { panic!("{nest}") };
+        part.ops.verify().unwrap();
+        Set::ALL.map(|set| x64::emit(&part.nest, part.form, set).unwrap().is_some())
+    };
+    let bins = "  %1 = sum %0 axes [0] : f32[50]\n  %2 = cast %0 : i64[3, 50]\n  %3 = reshape %2 : i64[150]\n  %4 = reshape %0 : f32[150]";
+    assert_eq!(wide(&format!("{bins}\n  %5 = scatter add %1, %3, %4 : f32[50]\n  return %5")), [true; 2]);
 }
 
 #[test]
