@@ -99,7 +99,7 @@ impl Select<'_> {
         }
         let distances: Vec<usize> = match combine.pairs {
             Pairs::Halves => lanes.into_iter().rev().collect(),
-            Pairs::Neighbours => lanes,
+            Pairs::Neighbours | Pairs::Prefixes => lanes,
         };
         let left = if combine.pairs == Pairs::Halves { 1 } else { units };
         for unit in 0..left {
@@ -124,7 +124,7 @@ impl Select<'_> {
         for &distance in distances {
             let lower = (0..units).filter(|unit| match combine.pairs {
                 Pairs::Halves => *unit < distance,
-                Pairs::Neighbours => unit.is_multiple_of(2 * distance),
+                Pairs::Neighbours | Pairs::Prefixes => unit.is_multiple_of(2 * distance),
             });
             for unit in lower {
                 let [lower, upper] =
@@ -136,7 +136,7 @@ impl Select<'_> {
         Some(())
     }
 
-    fn combined(&mut self, combine: &Body, lower: &[V], upper: &[V]) -> Option<Vec<V>> {
+    pub(super) fn combined(&mut self, combine: &Body, lower: &[V], upper: &[V]) -> Option<Vec<V>> {
         let mut env: Vec<SelectedValue> =
             lower.iter().chain(upper).map(|&v| SelectedValue::Units(smallvec![v])).collect();
         self.insts(combine, &combine.insts, &mut env, &[], false)?;

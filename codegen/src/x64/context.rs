@@ -48,11 +48,13 @@ pub(super) struct Combine<'a> {
     pub pairs: Pairs,
 }
 
-/// The pairs in which a block's accumulators are combined, until one is left.
+/// The pairs in which elements or accumulators are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
     /// Each of the first half with one of the second half, like lanes.
     Halves,
     /// Adjacent ones, then adjacent results, like blocks.
     Neighbours,
+    /// Each with all before it: a scan.
+    Prefixes,
 }

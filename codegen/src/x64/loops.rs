@@ -53,7 +53,7 @@ impl<'a> LoopEmitter<'a> {
     /// Exits if there is nothing to do; stores extents and pointers; loads pinned values.
     pub(super) fn start(&mut self, lanes: u32, exit: CodeLabel) {
         // Blocks may have no whole step, or no rest.
-        let inner = if self.nest.combine.is_some() { 2 } else { 0 };
+        let inner = if self.nest.is_blocks() { 2 } else { 0 };
         for axis in 0..self.rank() - inner {
             let extent = Op::Memory(Address::at(Register::RSI, 8 * axis as i32));
             self.code.add(X::Cmp_rm64_imm32, &[extent, Op::Immediate32(0)]);
@@ -170,13 +170,14 @@ impl<'a> LoopEmitter<'a> {
 
     pub(super) fn innermost(&mut self, selected: &Selected, lanes: u32) {
         let (whole, rest, tail, done) = (self.code.label(), self.code.label(), self.code.label(), self.code.label());
+        self.before_steps(&selected.whole);
         self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
         self.code.add(X::Cmp_rm64_imm32, &[stack(LIMIT), Op::Immediate32(0)]);
         self.code.jump(When::Less, rest);
         self.code.align();
         self.code.bind(whole);
         self.indices();
-        self.stretch(&selected.whole.insts, &[], &[]);
+        self.step(&selected.whole);
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
         self.code.jump(When::LessOrEqual, whole);
@@ -202,7 +203,7 @@ impl<'a> LoopEmitter<'a> {
         self.code.bind(tail);
         self.mask(lanes);
         self.indices();
-        selected.rest.iter().for_each(|rest| self.stretch(&rest.insts, &[], &[]));
+        selected.rest.iter().for_each(|rest| self.step(rest));
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
         self.code.jump(When::Always, masked);
         self.code.bind(done);
@@ -289,7 +290,7 @@ impl<'a> LoopEmitter<'a> {
             self.code.add(X::Mov_rm64_r64, &[left, COUNT]);
         }
         let (step, done) = (self.code.label(), self.code.label());
-        if self.nest.combine.is_some() {
+        if self.nest.is_blocks() {
             self.code.add(X::Cmp_rm64_imm32, &[COUNT, Op::Immediate32(0)]);
             self.code.jump(When::Equal, done);
         }

@@ -27,6 +27,7 @@ mod nest;
 mod partial;
 mod pin;
 mod products;
+mod scans;
 mod select;
 mod set;
 mod streams;
@@ -83,20 +84,16 @@ pub fn emit_blocks_here(
 /// element, a block's result. The last but one loop has whole steps, the innermost the rest of one; either may be empty. `None` for other
 /// code generators, by parts: AVX2, which has no masks.
 ///
+/// With [`Prefixes`](Pairs::Prefixes) it is the code of a scan's rows: the first two inputs are the identity and the carry, the output has the
+/// results along the innermost loop.
+///
 /// # Errors
 /// As [`emit`].
 pub fn emit_blocks(nest: &LoopNest, (combine, pairs): (&LoopNest, Pairs), set: Set) -> Result<Option<VectorCode>> {
     let (LoopBody::Prims { body, hoisted }, LoopBody::Prims { body: combine, .. }) = (&nest.body, &combine.body) else {
         return Err(Error::new(ErrorCode::Verify, "x64: the nest is not expanded into primitives"));
     };
-    crate::clif::check(nest, *hoisted, AccumulatorLayout::Rows)?;
-    NestContext {
-        nest,
-        body,
-        hoisted: *hoisted,
-        form: AccumulatorLayout::Rows,
-        set,
-        combine: Some(Combine { body: combine, pairs }),
-    }
-    .emit()
+    let form = if pairs == Pairs::Prefixes { AccumulatorLayout::Plain } else { AccumulatorLayout::Rows };
+    crate::clif::check(nest, *hoisted, form)?;
+    NestContext { nest, body, hoisted: *hoisted, form, set, combine: Some(Combine { body: combine, pairs }) }.emit()
 }

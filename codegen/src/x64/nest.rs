@@ -8,13 +8,14 @@
 
 use super::assembler::Assembler;
 use super::code::VectorCode;
-use super::context::{LoopBlock, NestContext, Selected};
+use super::context::{Combine, LoopBlock, NestContext, Pairs, Selected};
 use super::forms;
 use super::frame::{Frame, PAIRS, TAIL};
 use super::inst::{Base, InvariantAddress, MachineInstKind, RegClass, V, Values};
 use super::liveness::{count, results};
 use super::loops::LoopEmitter;
 use super::pin::pin;
+use super::scans;
 use super::select::{ConstantTable, Select, SelectedValue, Stream, Tail};
 use super::set::Set;
 use crate::clif::{AccumulatorLayout, Located, is_long, most_alive};
@@ -37,13 +38,13 @@ impl NestContext<'_> {
         if self.nest.inputs.iter().chain(&self.nest.outputs).any(moves) {
             return Ok(None);
         }
-        if self.combine.is_some() && !self.has_blocks() {
-            return Ok(None);
-        }
         let lanes = match self.form {
             AccumulatorLayout::Rows => self.lanes_of_rows(),
             _ => self.lanes(),
         };
+        if self.is_blocks() && !self.has_blocks() || self.prefixes().is_some() && !self.has_scan(lanes) {
+            return Ok(None);
+        }
         let mut values = Values::default();
         let mut known = ConstantTable::default();
         let operands = self.nest.inputs.len() + self.nest.outputs.len();
@@ -56,6 +57,16 @@ impl NestContext<'_> {
         let Some(selected) = self.select(&mut values, &mut known, lanes, &frame) else { return Ok(None) };
         let reserved = pin(self.set, &mut values, &selected);
         self.write(&mut values, &mut known, &selected, (lanes, reserved), frame)
+    }
+
+    /// Returns `true` for whole blocks of a reduction.
+    pub(super) fn is_blocks(&self) -> bool {
+        self.combine.is_some() && self.prefixes().is_none()
+    }
+
+    /// Returns the combination of a scan.
+    pub(super) fn prefixes(&self) -> Option<Combine<'_>> {
+        self.combine.filter(|combine| combine.pairs == Pairs::Prefixes)
     }
 
     /// Returns `true` if there are elements of 16 bytes, whose addresses take another register.
@@ -133,6 +144,9 @@ impl NestContext<'_> {
         let mut used = vec![false; self.body.types.len()];
         let read = self.body.insts.iter().flat_map(|i| &i.args).chain(&self.body.outputs);
         read.for_each(|reg| used[reg.index()] = true);
+        if self.prefixes().is_some() {
+            used[..scans::BEFORE].fill(true);
+        }
         for stream in &inputs {
             let words = stream.first..stream.first + stream.access.dtype.storage().len();
             if stream.access.inner == Stride::Broadcast && words.clone().any(|word| used[word]) {
@@ -148,6 +162,13 @@ impl NestContext<'_> {
         }
         let once = std::mem::take(&mut select.insts);
 
+        if let Some(combine) = self.prefixes() {
+            let held = Self::held(&mut select);
+            let whole = self.scanned(&mut select, env.clone(), &inputs, (combine, held))?;
+            select.tail = Some(self.masked(select.values));
+            let rest = vec![self.scanned(&mut select, env, &inputs, (combine, held))?];
+            return Some(Selected { once, whole, unit: None, rest, finish: Vec::new() });
+        }
         select.units = self.units();
         let whole = self.block(&mut select, env.clone(), &inputs)?;
         if let Some(combine) = self.combine {
@@ -205,7 +226,7 @@ impl NestContext<'_> {
                 }
             }
             block.insts = std::mem::take(&mut select.insts);
-            if self.combine.is_some() {
+            if self.is_blocks() {
                 return Some(block);
             }
             let mut held = block
@@ -223,12 +244,12 @@ impl NestContext<'_> {
 
     /// The initial accumulators.
     fn begin(&self, select: &mut Select<'_>, stream: &Stream) -> Vec<SelectedValue> {
-        match self.combine {
-            Some(_) => {
+        match self.is_blocks() {
+            true => {
                 let access = Access { inner: Stride::Broadcast, ..stream.access };
                 select.load(&Stream { access, ..*stream })
             }
-            None => select.load(stream),
+            false => select.load(stream),
         }
     }
 
@@ -287,7 +308,7 @@ impl NestContext<'_> {
         let headers = writer.outer_loops(outer);
         writer.bases();
         writer.stretch(&selected.once, &[], &[]);
-        if self.combine.is_some() {
+        if self.is_blocks() {
             writer.blocks(selected, lanes);
         } else if self.form == AccumulatorLayout::Rows {
             writer.rows(selected, lanes);

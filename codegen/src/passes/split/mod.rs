@@ -125,7 +125,7 @@ impl TargetKernel {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
             TargetKernel::Reduce(parts) => each_part!(&**parts),
-            TargetKernel::Scan(parts) => vec![&parts.step, &parts.carry],
+            TargetKernel::Scan(parts) => [&parts.step, &parts.carry].into_iter().chain(&parts.rows).collect(),
             TargetKernel::Sort(parts) => vec![&parts.elements],
             TargetKernel::Combine { element, combine } => vec![element, combine],
         }
@@ -135,7 +135,9 @@ impl TargetKernel {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
             TargetKernel::Reduce(parts) => each_part!(&mut **parts),
-            TargetKernel::Scan(parts) => vec![&mut parts.step, &mut parts.carry],
+            TargetKernel::Scan(parts) => {
+                [&mut parts.step, &mut parts.carry].into_iter().chain(&mut parts.rows).collect()
+            }
             TargetKernel::Sort(parts) => vec![&mut parts.elements],
             TargetKernel::Combine { element, combine } => vec![element, combine],
         }

@@ -5,15 +5,17 @@
 //! of the previous block. In the first block it is the [identity](ndjit_ir::reduction::Reduction::identity), with which
 //! local values begin too. Without an identity two bools replace it: whether this is a block's first element, and
 //! whether the block is the first. *Carry* combines carries with results of blocks scanned without them:
-//! `result = combine(carry, result)`.
+//! `result = combine(carry, result)`. *Rows* does the steps of a whole block in registers, where any order
+//! of combination gives the same bits.
 //!
 //! Local values are the first inputs and outputs, in the same memory. They do not move along the steps, so
 //! [`IterationDomain::verify`](ndjit_ir::loops::IterationDomain::verify) does not apply to them, and the steps are taken in order.
 
 use super::part::{NestPart, append, combining, loading};
 use crate::clif::AccumulatorLayout;
+use crate::x64::Pairs;
 use ndjit_ir::kernel::{OpBody, ScalarId, StmtKind};
-use ndjit_ir::loops::{Access, LoopNest, NestScan, Stride, VectorLoop};
+use ndjit_ir::loops::{Access, LoopNest, NestScan, Role, Stride, VectorLoop};
 use ndjit_ir::{DType, Op, Scan, StatementOrigin};
 use smallvec::SmallVec;
 use std::fmt;
@@ -52,6 +54,9 @@ pub struct ScanParts {
     pub step: NestPart,
     /// Inputs: carries, results; outputs: results.
     pub carry: NestPart,
+    /// Like `step` for whole blocks, with elements combined in registers: of one output, along contiguous rows, if any order gives the same
+    /// bits. Inputs: the identity, the carry, then the nest's; output: the elements, of which the code makes the results.
+    pub rows: Option<NestPart>,
     /// True if bools mark the start of a block and of the first block.
     pub flags: bool,
 }
@@ -85,7 +90,30 @@ pub(super) fn split(nest: &LoopNest, scan: &NestScan, body: &OpBody, dtypes: &[D
     let step = nest_of(inputs, &nest.literals, outputs, stepping(body, dtypes, ops, flags));
     let inputs = all(carry).chain(nest.outputs.iter().copied()).collect();
     let carried = nest_of(inputs, &[], nest.outputs.clone(), combining(dtypes, ops));
+    let exact = |op: Op, dtype: DType| match op {
+        Op::Maximum | Op::Minimum => dtype.is_int() || dtype.is_float(),
+        _ => dtype.is_int(),
+    };
+    let beside = nest.inputs.iter().all(|access| match access.role {
+        Role::Memory => access.inner != Stride::Strided,
+        Role::Index => true,
+        Role::Rows => false,
+    });
+    let contiguous = nest.outputs.iter().all(|access| access.inner == Stride::Contiguous);
+    let rows = match (dtypes, ops, scan.along) {
+        (&[dtype], &[op], VectorLoop::Reduction) if !flags && exact(op, dtype) && beside && contiguous => {
+            let before = [Access::memory(dtype, Stride::Broadcast); 2].into_iter();
+            let inputs = before.chain(nest.inputs.iter().copied()).collect();
+            let mut elements = loading(&[dtype; 2]);
+            elements.outputs = append(&mut elements, body);
+            let rows = nest_of(inputs, &nest.literals, nest.outputs.clone(), elements);
+            let part = NestPart::new("rows", rows, AccumulatorLayout::Plain);
+            Some(NestPart { wide: true, pairs: Some(Pairs::Prefixes), ..part })
+        }
+        _ => None,
+    };
     ScanParts {
+        rows,
         outputs: scan.outputs.clone(),
         step: NestPart::new("step", step, form),
         carry: NestPart::new("carry", carried, AccumulatorLayout::Plain),

@@ -15,11 +15,12 @@ use crate::execution::reduce::element;
 use crate::execution::threads::{CHUNKS_PER_THREAD, Threads, catch};
 use crate::execution::tiling::{Run, Runs, Tile, before_last_two, even, last_two, product};
 use crate::memory::block::ALIGN;
-use ndjit_codegen::passes::split::ScanParts;
+use ndjit_codegen::passes::split::{NestPart, ScanParts};
 use ndjit_ir::Result;
 use ndjit_ir::loops::{LoopNest, VectorLoop};
 use ndjit_ir::reduction::BLOCK;
 use smallvec::SmallVec;
+use std::iter;
 use std::sync::Arc;
 use task::ScanTask;
 
@@ -36,6 +37,8 @@ const STRIP: usize = 256;
 pub struct Scanner {
     step: Kernel,
     carry: Arc<Kernel>,
+    /// Whole blocks in registers.
+    rows: Option<Kernel>,
     outputs: SmallVec<[Scanned; 1]>,
     rank: usize,
     along: VectorLoop,
@@ -74,7 +77,14 @@ impl Scanner {
             };
             outputs.push(Scanned { size, identity });
         }
+        let rows = match &parts.rows {
+            Some(NestPart { nest, pairs: Some(pairs), .. }) => {
+                Kernel::blocks(nest, (&parts.carry.nest, *pairs), options)?
+            }
+            _ => None,
+        };
         Ok(Scanner {
+            rows,
             step: Kernel::part(&parts.step, options)?,
             carry: kernels::part(&parts.carry, options)?,
             outputs,
@@ -107,13 +117,16 @@ impl Scanner {
 
 impl Composed for Scanner {
     fn own(&self) -> SmallVec<[&Kernel; 8]> {
-        [&self.step].into_iter().collect()
+        iter::once(&self.step).chain(&self.rows).collect()
     }
 
     /// Local values and carries are read and written in the cache.
     fn cost(&self) -> f64 {
         let sizes: usize = self.outputs.iter().map(|output| output.size).sum();
-        self.step.cost() - cost::of_bytes(3 * sizes)
+        match &self.rows {
+            Some(rows) => rows.cost(),
+            None => self.step.cost() - cost::of_bytes(3 * sizes),
+        }
     }
 
     fn scratch(&self, extents: &[usize], _output: usize, threads: &Threads) -> usize {

@@ -217,10 +217,15 @@ impl ScanTask<'_> {
             None => local.places.iter().map(|(_, carry)| *carry).collect(),
             Some(element) => self.carried(element).collect(),
         };
-        let truth = |truth: bool| ((&raw const TRUTHS[usize::from(truth)]).cast_mut(), [0; SCAN_LOOPS]);
-        let truths = [truth(begins), truth(carry.is_none())].into_iter().take(if scanner.flags { 2 } else { 0 });
         let elements = self.places(0, from).take(scanner.inputs).map(|place| self.in_order(place));
         let results = self.results(from).map(|place| self.in_order(place));
+        if let Some(rows) = &scanner.rows {
+            let places = locals().chain(none).chain(elements).chain(results);
+            // SAFETY: the caller's promise. Local values are identities, which no row changes.
+            return unsafe { self.call(rows, self.extents(len), places, sink) };
+        }
+        let truth = |truth: bool| ((&raw const TRUTHS[usize::from(truth)]).cast_mut(), [0; SCAN_LOOPS]);
+        let truths = [truth(begins), truth(carry.is_none())].into_iter().take(if scanner.flags { 2 } else { 0 });
         let places = locals().chain(none).chain(truths).chain(elements).chain(locals()).chain(results);
         // SAFETY: the caller's promise. Local values belong to this task, are initialised, and are read and written at the same
         // index; along the steps in order, because kernels do not reorder loops. Bools are only read.
