@@ -212,7 +212,13 @@ const NO_F64: UnsupportedPrim = UnsupportedPrim {
 impl Target {
     /// The interpreter: it has every primitive.
     pub fn interpreter() -> Target {
-        Target { name: "interpreter".to_owned(), blend: false, replaces_division: false, combining: Combining::Driver, unsupported: Vec::new() }
+        Target {
+            name: "interpreter".to_owned(),
+            blend: false,
+            replaces_division: false,
+            combining: Combining::Driver,
+            unsupported: Vec::new(),
+        }
     }
 
     /// The capabilities of WGSL on a device with or without `f64`.
@@ -221,7 +227,13 @@ impl Target {
         if !float64 {
             unsupported.push(NO_F64);
         }
-        Target { name: "wgsl".to_owned(), blend: false, replaces_division: false, combining: Combining::Code, unsupported }
+        Target {
+            name: "wgsl".to_owned(),
+            blend: false,
+            replaces_division: false,
+            combining: Combining::Code,
+            unsupported,
+        }
     }
 
     /// The capabilities of Cranelift for `isa`.

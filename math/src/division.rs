@@ -39,9 +39,7 @@ pub fn division_body(op: Op, dtype: DType, method: DivisionMethod) -> Option<Bod
             reciprocal::by_reciprocal(&mut b, op, signed, operands, PrimType::I16)
         }
         (DivisionMethod::Reciprocal, _) => reciprocal::by_reciprocal(&mut b, op, signed, operands, ty),
-        (DivisionMethod::WideReciprocal, _) => {
-            reciprocal::by_reciprocal(&mut b, op, signed, operands, PrimType::I64)
-        }
+        (DivisionMethod::WideReciprocal, _) => reciprocal::by_reciprocal(&mut b, op, signed, operands, PrimType::I64),
     };
     result.map(|result| b.finish(&[result]))
 }

@@ -1,6 +1,7 @@
 //! What the passes of the target half change: a nest of ops, which becomes nests of primitives for a code generator.
 
 use super::{Checked, NESTS, PassObserver, PassProgram, SPLIT, Unobserved, run};
+use crate::clif::AccumulatorLayout;
 use crate::passes::expand::{Divisions, expand};
 use crate::passes::legalize::legalize;
 use crate::passes::loops::LoopKernel;
@@ -46,7 +47,13 @@ pub fn lower_steps(kernel: &LoopKernel, target: &Target) -> Result<NestPart> {
 /// # Errors
 /// Those of [`lower_for`].
 pub fn lower_steps_observed(kernel: &LoopKernel, target: &Target, observer: &mut dyn PassObserver) -> Result<NestPart> {
-    let nest = Arc::new(expanded_observed(&kernel.nest, target, Divisions::Lanes, observer)?);
+    let divisions = match kernel.form {
+        AccumulatorLayout::Steps { .. } | AccumulatorLayout::While { .. } => Divisions::Lanes,
+        AccumulatorLayout::Plain | AccumulatorLayout::Rows | AccumulatorLayout::Columns | AccumulatorLayout::Pairs => {
+            Divisions::Vectors
+        }
+    };
+    let nest = Arc::new(expanded_observed(&kernel.nest, target, divisions, observer)?);
     Ok(NestPart {
         name: Some("steps"),
         ops: Arc::clone(&kernel.nest),

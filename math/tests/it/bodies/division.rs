@@ -93,7 +93,8 @@ fn reciprocals_divide_only_invariants() {
                 for inst in &made.insts {
                     let varies = inst.args.iter().any(|arg| varying[arg.index()]);
                     varying[inst.first.index()] = varies;
-                    let divides = matches!(inst.kind, InstKind::Prim(Prim::Udiv | Prim::Sdiv | Prim::Urem | Prim::Srem));
+                    let divides =
+                        matches!(inst.kind, InstKind::Prim(Prim::Udiv | Prim::Sdiv | Prim::Urem | Prim::Srem));
                     assert!(!(varies && divides), "{op} of {dtype} by {method:?}: {made}");
                 }
             }

@@ -63,7 +63,8 @@ fn all_pairs() {
         let numbers = if dtype.bytes() == 1 { (0..256).collect() } else { numbers(dtype) };
         for op in DIVISIONS {
             let law = body(op, dtype);
-            let varying = compile(&pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 2]), &target).unwrap());
+            let varying =
+                compile(&pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 2]), &target).unwrap());
             let lanes = expand(&by_literal(op, dtype), Divisions::Lanes).unwrap();
             let invariant = compile(&pipeline::expanded(&by_literal(op, dtype), &target).unwrap());
             let invariant: Vec<Compiled> = invariant.into_iter().chain(compile(&lanes)).collect();
@@ -112,9 +113,8 @@ fn divisions_have_wide_code() {
             let invariant = pipeline::expanded(&by_literal(op, dtype), &target).unwrap();
             let varying = pipeline::expanded(&nest(one_op(op, dtype), &[Stride::Contiguous; 2]), &target).unwrap();
             let LoopBody::Prims { body, hoisted } = &invariant.body else { panic!("expanded") };
-            let divides = |kind: &InstKind| {
-                matches!(kind, InstKind::Prim(Prim::Udiv | Prim::Sdiv | Prim::Urem | Prim::Srem))
-            };
+            let divides =
+                |kind: &InstKind| matches!(kind, InstKind::Prim(Prim::Udiv | Prim::Sdiv | Prim::Urem | Prim::Srem));
             assert!(!body.insts[*hoisted..].iter().any(|inst| divides(&inst.kind)), "{op} of {dtype}: {invariant}");
             for set in Set::ALL {
                 let wide = |nest| emit(nest, AccumulatorLayout::Plain, set).unwrap().is_some();
