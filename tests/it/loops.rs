@@ -140,7 +140,7 @@ fn divisors_stay_in_loops() {
                 let (x, y) = (wave(shape) * 1e6f64, Array::from(divisor).cast(dtype));
                 let x = x.cast(I64).cast(dtype);
                 agree!(
-                    |x: Expr, y: Expr| {
+                    move |x: Expr, y: Expr| {
                         let step = |i: Expr, (a, b): (Expr, Expr)| {
                             let a = (a * 31 + i.cast(dtype)) % y;
                             (a, floor_divide(b * 13 - a, y) + fmod(b, y))
