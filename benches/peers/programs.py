@@ -529,6 +529,30 @@ def nb_fnv(x):
 
 
 @program
+def blend(large):
+    n = 1 << 24 if large else 1 << 16
+    a, b = letters(n, 251), letters(n + 1000, 256)[1000:]
+
+    def numpy(a, b):
+        total = a.astype(np.uint16) * np.uint16(77) + b.astype(np.uint16) * np.uint16(178)
+        return (total // np.uint16(255)).astype(np.uint8)
+
+    def jx(a, b):
+        total = a.astype(jnp.uint16) * jnp.uint16(77) + b.astype(jnp.uint16) * jnp.uint16(178)
+        return (total // jnp.uint16(255)).astype(jnp.uint8)
+
+    return (a, b), {"numpy": numpy, "numba": nb_blend, "jax": jitted(jx)}
+
+
+@njit()
+def nb_blend(a, b):
+    out = np.empty(len(a), np.uint8)
+    for i in range(len(a)):
+        out[i] = (np.uint32(a[i]) * np.uint32(77) + np.uint32(b[i]) * np.uint32(178)) // np.uint32(255)
+    return out
+
+
+@program
 def logistic(large):
     n, steps = (1_000_000, 200) if large else (1000, 1000)
     x = unit(n)

@@ -90,6 +90,9 @@ pub struct Target {
     pub name: String,
     /// True if there is a byte blend by the sign of a mask (x86 `pblendvb`).
     pub blend: bool,
+    /// True if integer divisions take other [methods](ndjit_math::DivisionMethod): hoisted instructions run once for all elements, and
+    /// vectors have only divisions of floats.
+    pub replaces_division: bool,
     /// The code that combines elements.
     pub combining: Combining,
     /// Primitives without vector instructions. The weakest entry for a primitive counts.
@@ -209,7 +212,13 @@ const NO_F64: UnsupportedPrim = UnsupportedPrim {
 impl Target {
     /// The interpreter: it has every primitive.
     pub fn interpreter() -> Target {
-        Target { name: "interpreter".to_owned(), blend: false, combining: Combining::Driver, unsupported: Vec::new() }
+        Target {
+            name: "interpreter".to_owned(),
+            blend: false,
+            replaces_division: false,
+            combining: Combining::Driver,
+            unsupported: Vec::new(),
+        }
     }
 
     /// The capabilities of WGSL on a device with or without `f64`.
@@ -218,7 +227,13 @@ impl Target {
         if !float64 {
             unsupported.push(NO_F64);
         }
-        Target { name: "wgsl".to_owned(), blend: false, combining: Combining::Code, unsupported }
+        Target {
+            name: "wgsl".to_owned(),
+            blend: false,
+            replaces_division: false,
+            combining: Combining::Code,
+            unsupported,
+        }
     }
 
     /// The capabilities of Cranelift for `isa`.
@@ -234,7 +249,7 @@ impl Target {
             unsupported.push(NO_ROUND);
         }
         let (name, blend) = (format!("clif-{}", isa.name()), x64 && has("has_sse41"));
-        Target { name, blend, combining: Combining::Driver, unsupported }
+        Target { name, blend, replaces_division: true, combining: Combining::Driver, unsupported }
     }
 
     /// This target's support of `prim` from operands of type `from` to a result of type `to`.

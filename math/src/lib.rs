@@ -10,6 +10,7 @@
 mod body;
 mod cast;
 mod complex;
+mod division;
 mod emitter;
 mod integer;
 pub mod interp;
@@ -22,4 +23,5 @@ mod shared;
 
 pub use body::body;
 pub use cast::{cast_body, load_body, store_body};
-pub use shared::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
+pub use division::{DivisionMethod, division_body};
+pub use shared::{shared_body, shared_cast_body, shared_division_body, shared_load_body, shared_store_body};

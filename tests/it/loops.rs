@@ -1,6 +1,9 @@
 //! Compiled loops: which loops are compiled, and the same bits for any tiles, threads and registers as step by step.
 
-use ndjit::{Array, DType, Expr, Stage, fori_loop, jit, scan, sum, take, where_, while_loop, zeros_like};
+use ndjit::{
+    Array, DType, Expr, Stage, floor_divide, fmod, fori_loop, jit, scan, strong, sum, take, where_, while_loop,
+    zeros_like,
+};
 
 /// Whether the loop of a function is one nest. Its loops have been lowered.
 fn is_compiled(loops: &str) -> bool {
@@ -123,6 +126,49 @@ fn indices_have_their_dtype() {
             &bounds[1]
         );
     }
+}
+
+/// Divisors that the steps do not change, of scalars and of arrays, also 0.
+#[test]
+fn divisors_stay_in_loops() {
+    use DType::{I8, I16, I32, I64, U8, U16, U32, U64};
+    for dtype in [U8, U16, U32, U64, I8, I16, I32, I64] {
+        for divisor in
+            [0i64, 1, -1, 2, 3, 7, -7, 101, 127, -128, 32_767, -32_768, 65_521, i64::from(i32::MIN), i64::MIN]
+        {
+            for shape in [&[][..], &[70], &[3, 100]] {
+                let (x, y) = (wave(shape) * 1e6f64, Array::from(divisor).cast(dtype));
+                let x = x.cast(I64).cast(dtype);
+                agree!(
+                    move |x: Expr, y: Expr| {
+                        let step = |i: Expr, (a, b): (Expr, Expr)| {
+                            let a = (a * 31 + i.cast(dtype)) % y;
+                            (a, floor_divide(b * 13 - a, y) + fmod(b, y))
+                        };
+                        let (a, b) = fori_loop(0, 20, (x, x + 1), step);
+                        [a, b]
+                    },
+                    &x,
+                    &y
+                );
+            }
+        }
+    }
+}
+
+/// A checksum: the divisor is a number, the numbers are scanned.
+#[test]
+fn checksums_have_remainders() {
+    let text = Array::from(b"Wikipedia".to_vec());
+    let f = jit(|x: Expr| {
+        let step = |(a, b): (Expr, Expr), byte: Expr| {
+            let a = (a + byte) % 65_521;
+            ((a, (b + a) % 65_521), ())
+        };
+        let (a, b) = scan(step, (Expr::from(strong(1u32)), Expr::from(strong(0u32))), x).0;
+        b * 65_536 + a
+    });
+    assert_eq!(f.call((&text,)).unwrap().item::<u32>().unwrap(), 0x11e6_0398);
 }
 
 /// Scalar arguments in the condition and in the body.

@@ -1,7 +1,7 @@
-//! Sequential bytes: two checksums, and the alignment of two sequences.
+//! Bytes: two checksums and the alignment of two sequences, which are sequential, and the blend of two images.
 
 use super::{Case, called};
-use ndjit::{Array, DType, Expr, arange, cummax, maximum, pad, scan, strong, where_};
+use ndjit::{Array, DType, Expr, arange, cummax, floor_divide, maximum, pad, scan, strong, where_};
 
 /// Pseudo-random bytes, reproducible in other languages.
 fn made(n: usize, of: usize) -> Vec<u8> {
@@ -88,6 +88,26 @@ pub fn fnv1a(large: bool) -> Case {
     let rust = Box::new(move || {
         let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         vec![Array::from(data.iter().fold(0xcbf2_9ce4_8422_2325, fold))]
+    });
+    Case { size: format!("{n}"), steps: n, ours, rust, within: 0.0 }
+}
+
+/// Two images blended: `(a k + b (255 - k)) / 255` in 16 bits.
+pub fn blend(large: bool) -> Case {
+    let n = if large { 1 << 24 } else { 1 << 16 };
+    let (first, second) = (made(n, 251), made(n + 1000, 256)[1000..].to_vec());
+    let (a, b) = (Array::from(first.clone()), Array::from(second.clone()));
+    let ours = called!(
+        |a: Expr, b: Expr| {
+            let sum = a.cast(DType::U16) * 77 + b.cast(DType::U16) * (255 - 77);
+            vec![floor_divide(sum, 255).cast(DType::U8)]
+        },
+        a,
+        b
+    );
+    let rust = Box::new(move || {
+        let pixel = |(&a, &b): (&u8, &u8)| ((u16::from(a) * 77 + u16::from(b) * (255 - 77)) / 255) as u8;
+        vec![Array::from(first.iter().zip(&second).map(pixel).collect::<Vec<u8>>())]
     });
     Case { size: format!("{n}"), steps: n, ours, rust, within: 0.0 }
 }

@@ -78,6 +78,7 @@ const PROGRAMS: &[Program] = &[
     ("needleman", bytes::needleman),
     ("adler32", bytes::adler32),
     ("fnv1a", bytes::fnv1a),
+    ("blend", bytes::blend),
     ("logistic", recurrences::logistic),
     ("lorenz", recurrences::lorenz),
     ("kalman", recurrences::kalman),

@@ -2,21 +2,46 @@
 //!
 //! Load, op, cast and store bodies are inlined one after the other; the builder shares common subexpressions and folds
 //! constants; unused instructions are removed; invariants of the innermost loop move to the front, for code generators
-//! to compute once. The pass does not depend on the target.
+//! to compute once. The pass depends on the target only in the method of [divisions](Divisions).
 
 use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
-use ndjit_ir::loops::{LoopBody, LoopNest, NestKind, Stride};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{Error, ErrorCode, PrimType, Result, StatementOrigin};
-use ndjit_math::{shared_body, shared_cast_body, shared_load_body, shared_store_body};
+use ndjit_math::{
+    DivisionMethod, shared_body, shared_cast_body, shared_division_body, shared_load_body, shared_store_body,
+};
 use smallvec::SmallVec;
+
+/// The methods of integer divisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divisions {
+    /// Their primitives.
+    Primitives,
+    /// Those of vectors: by reciprocals of invariants, else by floats.
+    Vectors,
+    /// Those of one lane at a time: by reciprocals of invariants.
+    Lanes,
+}
+
+impl Divisions {
+    /// The method for an invariant or varying divisor; `None` for primitives.
+    fn method(self, invariant: bool) -> Option<DivisionMethod> {
+        match (self, invariant) {
+            (Divisions::Primitives, _) | (Divisions::Lanes, false) => None,
+            (Divisions::Vectors, true) => Some(DivisionMethod::Reciprocal),
+            (Divisions::Vectors, false) => Some(DivisionMethod::Floats),
+            (Divisions::Lanes, true) => Some(DivisionMethod::WideReciprocal),
+        }
+    }
+}
 
 /// Expands the ops of `nest` into primitives. An expanded nest is returned unchanged, and so is one that sorts: a
 /// [part](super::split) of it computes its elements.
 ///
 /// # Errors
 /// `Verify` if the nest's accesses and literals differ from its body's.
-pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
+pub fn expand(nest: &LoopNest, divisions: Divisions) -> Result<LoopNest> {
     let ops = match &nest.body {
         // The updates of a scatter are expanded separately.
         _ if matches!(nest.kind, NestKind::Scatter(_) | NestKind::Sort(_)) => return Ok(nest.clone()),
@@ -24,7 +49,7 @@ pub fn expand(nest: &LoopNest) -> Result<LoopNest> {
         LoopBody::Ops(ops) => ops,
     };
     check(nest, ops)?;
-    let (body, hoisted) = hoist(inline(nest, ops), &invariant_inputs(nest));
+    let (body, hoisted) = hoist(inline(nest, ops, divisions), &invariant_inputs(nest));
     Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest.clone() })
 }
 
@@ -38,7 +63,7 @@ fn check(nest: &LoopNest, ops: &OpBody) -> Result<()> {
 }
 
 /// Inlines all ops. The inputs are the storage words of each input, then the registers of each literal.
-fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
+fn inline(nest: &LoopNest, ops: &OpBody, divisions: Divisions) -> Body {
     let words = nest.inputs.iter().flat_map(|access| access.words());
     let literals = ops.literals.iter().flat_map(|d| d.repr());
     let types: Vec<PrimType> = words.chain(literals).copied().collect();
@@ -49,6 +74,7 @@ fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
     let literals: Vec<Vec<Reg>> = ops.literals.iter().map(|d| take(d.repr().len())).collect();
 
     let mut scalars: Vec<Vec<Reg>> = Vec::with_capacity(ops.stmts.len());
+    let invariant = invariant_stmts(nest, ops);
     for (n, stmt) in ops.stmts.iter().enumerate() {
         builder.at(origin(stmt, n));
         let args: SmallVec<[Reg; 6]> = stmt.args.iter().flat_map(|a| &scalars[a.index()]).copied().collect();
@@ -61,7 +87,16 @@ fn inline(nest: &LoopNest, ops: &OpBody) -> Body {
                 builder.inline(shared_load_body(ops.inputs[n as usize]), &words)
             }
             StmtKind::Literal(n) => literals[n as usize].clone(),
-            StmtKind::Op(op) => builder.inline(shared_body(op, ops.compute_dtype(stmt, op)), &args),
+            StmtKind::Op(op) => {
+                let dtype = ops.compute_dtype(stmt, op);
+                // A division of two invariants is computed once.
+                let division = match stmt.args[..] {
+                    [x, y] if !invariant[x.index()] => divisions.method(invariant[y.index()]),
+                    _ => None,
+                };
+                let division = division.and_then(|method| shared_division_body(op, dtype, method));
+                builder.inline(division.unwrap_or_else(|| shared_body(op, dtype)), &args)
+            }
             StmtKind::Cast => {
                 let from = ops.dtype(stmt.args[0]);
                 if from == stmt.dtype {
@@ -89,13 +124,30 @@ pub(crate) fn origin(stmt: &Stmt, number: usize) -> StatementOrigin {
     }
 }
 
+/// Returns for each statement whether it is invariant in the innermost loop.
+fn invariant_stmts(nest: &LoopNest, ops: &OpBody) -> Vec<bool> {
+    let mut invariant = Vec::with_capacity(ops.stmts.len());
+    for stmt in &ops.stmts {
+        invariant.push(match stmt.kind {
+            StmtKind::Load(n) => is_invariant(nest, &nest.inputs[n as usize]),
+            StmtKind::Literal(_) => true,
+            StmtKind::Gather(_) => false,
+            StmtKind::Op(_) | StmtKind::Cast => stmt.args.iter().all(|arg| invariant[arg.index()]),
+        });
+    }
+    invariant
+}
+
+/// Returns `true` if the elements of an input are the same in the innermost loop.
+fn is_invariant(nest: &LoopNest, access: &Access) -> bool {
+    nest.vector_loop() + 1 == nest.rank && access.inner == Stride::Broadcast
+}
+
 /// Returns for each input register of the expanded body whether it is invariant in the innermost loop.
 pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
-    let innermost = nest.vector_loop() + 1 == nest.rank;
     let mut invariant = Vec::new();
     for access in &nest.inputs {
-        let stays = innermost && access.inner == Stride::Broadcast;
-        invariant.extend(std::iter::repeat_n(stays, access.words().len()));
+        invariant.extend(std::iter::repeat_n(is_invariant(nest, access), access.words().len()));
     }
     for literal in &nest.literals {
         invariant.extend(std::iter::repeat_n(true, literal.repr().len()));

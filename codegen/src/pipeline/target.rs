@@ -1,7 +1,8 @@
 //! What the passes of the target half change: a nest of ops, which becomes nests of primitives for a code generator.
 
 use super::{Checked, NESTS, PassObserver, PassProgram, SPLIT, Unobserved, run};
-use crate::passes::expand::expand;
+use crate::clif::AccumulatorLayout;
+use crate::passes::expand::{Divisions, expand};
 use crate::passes::legalize::legalize;
 use crate::passes::loops::LoopKernel;
 use crate::passes::split::{NestPart, TargetKernel, split};
@@ -46,7 +47,13 @@ pub fn lower_steps(kernel: &LoopKernel, target: &Target) -> Result<NestPart> {
 /// # Errors
 /// Those of [`lower_for`].
 pub fn lower_steps_observed(kernel: &LoopKernel, target: &Target, observer: &mut dyn PassObserver) -> Result<NestPart> {
-    let nest = Arc::new(expanded_observed(&kernel.nest, target, observer)?);
+    let divisions = match kernel.form {
+        AccumulatorLayout::Steps { .. } | AccumulatorLayout::While { .. } => Divisions::Lanes,
+        AccumulatorLayout::Plain | AccumulatorLayout::Rows | AccumulatorLayout::Columns | AccumulatorLayout::Pairs => {
+            Divisions::Vectors
+        }
+    };
+    let nest = Arc::new(expanded_observed(&kernel.nest, target, divisions, observer)?);
     Ok(NestPart {
         name: Some("steps"),
         ops: Arc::clone(&kernel.nest),
@@ -62,11 +69,16 @@ pub fn lower_steps_observed(kernel: &LoopKernel, target: &Target, observer: &mut
 /// # Errors
 /// Those of [`lower_for`].
 pub fn expanded(nest: &LoopNest, target: &Target) -> Result<LoopNest> {
-    expanded_observed(nest, target, &mut Unobserved)
+    expanded_observed(nest, target, Divisions::Vectors, &mut Unobserved)
 }
 
-fn expanded_observed(nest: &LoopNest, target: &Target, observer: &mut dyn PassObserver) -> Result<LoopNest> {
-    let mut program = TargetNests::new(nest, target);
+fn expanded_observed(
+    nest: &LoopNest,
+    target: &Target,
+    divisions: Divisions,
+    observer: &mut dyn PassObserver,
+) -> Result<LoopNest> {
+    let mut program = TargetNests { divisions, ..TargetNests::new(nest, target) };
     run(NESTS, &mut program, target, CHECKED, observer)?;
     program.nests.pop().ok_or_else(|| Error::new(ErrorCode::Verify, "pipeline: a pass lost the nest"))
 }
@@ -83,11 +95,19 @@ pub(super) struct TargetNests {
     nests: Vec<LoopNest>,
     /// The same of ops, once the nest is split.
     ops: Vec<Arc<LoopNest>>,
+    /// How its code divides, if the target does not divide by primitives.
+    divisions: Divisions,
 }
 
 impl TargetNests {
     fn new(nest: &LoopNest, target: &Target) -> TargetNests {
-        TargetNests { target: target.name.clone(), kernel: None, nests: vec![nest.clone()], ops: Vec::new() }
+        TargetNests {
+            target: target.name.clone(),
+            kernel: None,
+            nests: vec![nest.clone()],
+            ops: Vec::new(),
+            divisions: Divisions::Vectors,
+        }
     }
 
     /// The kernel, with the nests in its parts.
@@ -115,8 +135,9 @@ impl TargetNests {
         Ok(())
     }
 
-    pub fn expand(&mut self, _: &Target) -> Result<()> {
-        self.each(|nest| expand(&nest))
+    pub fn expand(&mut self, target: &Target) -> Result<()> {
+        let divisions = if target.replaces_division { self.divisions } else { Divisions::Primitives };
+        self.each(|nest| expand(&nest, divisions))
     }
 
     pub fn legalize(&mut self, target: &Target) -> Result<()> {

@@ -7,6 +7,7 @@
 //! Registers have numbers: vector registers from 0 on, mask registers from 32 on.
 
 mod branches;
+mod divide;
 
 use super::assembler::{Address, AsmOperand, Assembler};
 use super::forms::{self, InstForm, MemoryOperand, Size};
@@ -226,6 +227,7 @@ impl<'a> Allocator<'a> {
                 self.release(inst, at);
             }
             MachineInstKind::Gather(ty, offset) => self.gather(inst, *ty, *offset, at),
+            MachineInstKind::Divide(ty) => self.divide(inst, *ty, at),
             MachineInstKind::If(_) => {}
         }
     }

@@ -135,6 +135,8 @@ pub(super) enum MachineInstKind {
     Store(InstForm, ElementAddress, Option<PartialUnit>),
     /// Entries of a table in the constants at this offset, of this type, at the lanes of an index of 32 bits.
     Gather(PrimType, i32),
+    /// The quotient of two unsigned integers of this type, each the same in all lanes; 0 for the divisor 0.
+    Divide(PrimType),
     /// A conditional cold path.
     If(Box<If>),
 }

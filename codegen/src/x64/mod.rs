@@ -51,7 +51,7 @@ pub fn emit_here(nest: &LoopNest, form: AccumulatorLayout, width: VectorWidth) -
 }
 
 /// The machine code of an expanded nest; `None` for other code generators: without contiguous elements, with bounded loops, integer
-/// division, or primitives without short code.
+/// divisions except those for reciprocals of invariants, or primitives without short code.
 ///
 /// # Errors
 /// `Verify` if the nest is not expanded; `Backend` if an instruction does not exist, which is a bug.

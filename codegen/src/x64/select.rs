@@ -239,6 +239,10 @@ impl Select<'_> {
             });
         }
         let same = args.iter().all(|a| matches!(a, SelectedValue::Same(_) | SelectedValue::Const(_)));
+        if same && prim == Prim::Udiv {
+            let [x, y] = [0, 1].map(|n| self.unit(&args[n], from, 0));
+            return Some(SelectedValue::Same(self.make(RegClass::Vector, MachineInstKind::Divide(from), &[x, y])));
+        }
         let units = if same { 1 } else { self.units };
         let mut made: SmallVec<[V; 4]> = SmallVec::new();
         for unit in 0..units {

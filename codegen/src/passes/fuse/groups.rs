@@ -30,8 +30,8 @@ const GATHER: usize = 8;
 /// The weight of a cast.
 const CAST: usize = 4;
 
-/// The bits of integers per unit of a division's weight: there is no vector division, and a lane's code is as long as
-/// that of two vectors.
+/// The bits of integers per unit of a division's weight: narrow ones are divided as floats, in up to four times as many registers, and
+/// those of 64 bits one lane at a time.
 const DIVIDED: usize = 256;
 
 /// Returns the number of a body's primitives for which there is code. (A hundred divisions of bytes in one kernel took

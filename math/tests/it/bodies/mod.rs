@@ -10,6 +10,7 @@ mod complex_support;
 mod complex_trig;
 mod degrees;
 mod digamma;
+mod division;
 mod double_double;
 mod erf;
 mod erfinv;

@@ -12,7 +12,7 @@ use ndjit_ir::{DType, Op};
 use ndjit_math::{body, cast_body, load_body, store_body};
 
 /// A nest of rank 1 of an op body, with all outputs contiguous.
-fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
+pub fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
     let access = |(&dtype, &inner): (&DType, &Stride)| Access::memory(dtype, inner);
     LoopNest {
         rank: 1,
@@ -25,7 +25,7 @@ fn nest(body: OpBody, inputs: &[Stride]) -> LoopNest {
 }
 
 /// `op` on loaded operands, computing in `dtype`.
-fn one_op(op: Op, dtype: DType) -> OpBody {
+pub fn one_op(op: Op, dtype: DType) -> OpBody {
     let mut ops = OpBody::default();
     let args: Vec<ScalarId> = (0..op.arity())
         .map(|i| {

@@ -11,7 +11,13 @@ use ndjit_ir::{DType, PrimType};
 fn lacking(prims: &'static [Prim], from: &'static [PrimType]) -> Target {
     let unsupported =
         UnsupportedPrim { prims, from, to: &[], support: PrimSupport::None, reason: "a test", link: "none" };
-    Target { name: "test".into(), blend: false, combining: Combining::Driver, unsupported: vec![unsupported] }
+    Target {
+        name: "test".into(),
+        blend: false,
+        replaces_division: false,
+        combining: Combining::Driver,
+        unsupported: vec![unsupported],
+    }
 }
 
 /// High products of two inputs, one of them inside an `If`.
