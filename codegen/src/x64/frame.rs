@@ -5,7 +5,8 @@
 //!     + 8      extents, strides, the extent of the innermost loop, the last index a whole block may begin at
 //!     + 40     masks of lanes that are there: of elements, of pairs in the first and in the second register; without mask registers
 //!              how many lanes are there, and two registers' contents while others are in them
-//!     + 64     trips left of each outer loop and of steps; for each outer loop of them, and for the innermost, a pointer for each operand
+//!     + 64     elements of a partial unit
+//!     + 72     trips left of each outer loop and of steps; for each outer loop of them, and for the innermost, a pointer for each operand
 //!     then     slots as large as registers, aligned: of operands that are indices first where a block begins, then how far its lanes
 //!              are from there
 //! ```
@@ -62,7 +63,9 @@ pub(super) const LIMIT: i32 = 32;
 pub(super) const TAIL: i32 = 40;
 pub(super) const PAIRS: [i32; 2] = [48, 56];
 pub(super) const KEPT: [i32; 2] = PAIRS;
-const LOOPS: i32 = 64;
+/// Elements of a partial unit, by which the index moves.
+pub(super) const TAKEN: i32 = 64;
+const LOOPS: i32 = 72;
 
 /// The maximum size of the frame in bytes: less than a page, so that a guard page is not stepped over.
 const MOST: i32 = 3840;

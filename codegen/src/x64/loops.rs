@@ -3,7 +3,7 @@
 use super::allocate::{Allocator, load};
 use super::assembler::{Address, AsmOperand as Op, Assembler, CodeLabel, When};
 use super::context::{LoopBlock, NestContext, Selected};
-use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TOTAL};
+use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TAKEN, TOTAL};
 use super::inst::{MachineInst, V, Values};
 use super::set::Set;
 use crate::clif::{AccumulatorLayout, Located};
@@ -169,11 +169,18 @@ impl<'a> LoopEmitter<'a> {
     }
 
     pub(super) fn innermost(&mut self, selected: &Selected, lanes: u32) {
-        let (whole, rest, tail, done) = (self.code.label(), self.code.label(), self.code.label(), self.code.label());
+        let [again, whole, tail, done] = [0; 4].map(|_| self.code.label());
         self.before_steps(&selected.whole);
         self.code.add(X::Xor_rm32_r32, &[Op::Register(Register::EAX), Op::Register(Register::EAX)]);
-        self.code.add(X::Cmp_rm64_imm32, &[stack(LIMIT), Op::Immediate32(0)]);
-        self.code.jump(When::Less, rest);
+        if let Some((operand, size)) = self.aligned(lanes) {
+            self.head((operand, size), (lanes, selected.whole.lanes), again);
+            self.code.jump(When::Always, tail);
+        }
+        self.code.bind(again);
+        self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
+        let short = self.code.label();
+        self.code.jump(When::LessOrEqual, whole);
+        self.code.jump(When::Always, short);
         self.code.align();
         self.code.bind(whole);
         self.indices();
@@ -181,7 +188,7 @@ impl<'a> LoopEmitter<'a> {
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(LIMIT)]);
         self.code.jump(When::LessOrEqual, whole);
-        self.code.bind(rest);
+        self.code.bind(short);
         if let Some(block) = &selected.unit {
             let (unit, none) = (self.code.label(), self.code.label());
             self.code.bind(unit);
@@ -190,23 +197,48 @@ impl<'a> LoopEmitter<'a> {
             self.code.add(X::Cmp_rm64_imm32, &[COUNT, Op::Immediate32(block.lanes as i32)]);
             self.code.jump(When::Less, none);
             self.indices();
-            self.stretch(&block.insts, &[], &[]);
+            self.step(block);
             self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(block.lanes as i32)]);
             self.code.jump(When::Always, unit);
             self.code.bind(none);
         }
-        let masked = self.code.label();
-        self.code.bind(masked);
+        let rest = self.code.label();
         self.code.add(X::Cmp_r64_rm64, &[INDEX, stack(TOTAL)]);
-        self.code.jump(When::Below, tail);
+        self.code.jump(When::Below, rest);
         self.code.jump(When::Always, done);
+        self.code.bind(rest);
+        self.left(lanes);
         self.code.bind(tail);
+        self.code.add(X::Mov_rm64_r64, &[stack(TAKEN), COUNT]);
         self.mask(lanes);
         self.indices();
         selected.rest.iter().for_each(|rest| self.step(rest));
-        self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
-        self.code.jump(When::Always, masked);
+        self.code.add(X::Add_r64_rm64, &[INDEX, stack(TAKEN)]);
+        self.code.jump(When::Always, again);
         self.code.bind(done);
+    }
+
+    /// The output whose blocks begin at addresses of whole registers, and bytes of its elements: the first one, if a unit of it fills a
+    /// register. Elsewhere each load and store of a stencil's row, which begins behind a border, took two cache lines.
+    fn aligned(&self, lanes: u32) -> Option<(usize, usize)> {
+        let nest = self.nest.nest;
+        let access = nest.outputs.first().filter(|access| access.inner == Stride::Contiguous)?;
+        let size = access.dtype.bytes();
+        let plain = self.frame.set == Set::Avx512 && self.nest.combine.is_none();
+        let fills = access.dtype.storage().len() == 1 && lanes as usize * size == self.frame.set.bytes() as usize;
+        (plain && fills).then_some((nest.inputs.len(), size))
+    }
+
+    /// Counts the elements before the first aligned one. Without any, or in a row of fewer than two blocks, the blocks follow.
+    fn head(&mut self, (operand, size): (usize, usize), (lanes, block): (u32, u32), blocks: CodeLabel) {
+        self.code.add(X::Cmp_rm64_imm32, &[stack(TOTAL), Op::Immediate32(2 * block as i32)]);
+        self.code.jump(When::Less, blocks);
+        let outer = self.rank() - 1;
+        self.code.add(X::Xor_r64_rm64, &[COUNT, COUNT]);
+        self.code.add(X::Sub_r64_rm64, &[COUNT, stack(self.frame.pointer(outer, operand))]);
+        self.code.add(X::Shr_rm64_imm8, &[COUNT, Op::Immediate8(size.trailing_zeros() as u8)]);
+        self.code.add(X::And_rm64_imm32, &[COUNT, Op::Immediate32(lanes as i32 - 1)]);
+        self.code.jump(When::Equal, blocks);
     }
 
     /// Blocks of at most as many lanes as the accumulators, each over all steps.
@@ -225,6 +257,7 @@ impl<'a> LoopEmitter<'a> {
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(selected.whole.lanes as i32)]);
         self.code.jump(When::Always, next);
         self.code.bind(tail);
+        self.left(lanes);
         self.mask(lanes);
         selected.rest.iter().for_each(|rest| self.steps(rest));
         self.code.add(X::Add_rm64_imm32, &[INDEX, Op::Immediate32(lanes as i32)]);
@@ -248,6 +281,7 @@ impl<'a> LoopEmitter<'a> {
             self.code.add(X::Mov_rm64_imm32, &[INDEX, Op::Immediate32((unit as u32 * lanes) as i32)]);
             self.code.add(X::Cmp_rm64_r64, &[stack(TOTAL), INDEX]);
             self.code.jump(When::LessOrEqual, done);
+            self.left(lanes);
             self.mask(lanes);
             self.indices();
             self.step(rest);
@@ -339,14 +373,18 @@ impl<'a> LoopEmitter<'a> {
         }
     }
 
-    /// Stores the mask of a unit's existing lanes.
-    fn mask(&mut self, lanes: u32) {
-        let ones = Op::Immediate32(-1);
+    /// Counts the elements that are left, at most a unit.
+    fn left(&mut self, lanes: u32) {
         self.code.add(X::Mov_r64_rm64, &[COUNT, stack(TOTAL)]);
         self.code.add(X::Sub_rm64_r64, &[COUNT, INDEX]);
         self.code.add(X::Mov_rm64_imm32, &[SCRATCH, Op::Immediate32(lanes as i32)]);
         self.code.add(X::Cmp_r64_rm64, &[COUNT, SCRATCH]);
         self.code.add(X::Cmova_r64_rm64, &[COUNT, SCRATCH]);
+    }
+
+    /// Stores the mask of as many of a unit's lanes as were counted.
+    fn mask(&mut self, lanes: u32) {
+        let ones = Op::Immediate32(-1);
         if self.frame.set == Set::Avx2 {
             return self.code.add(X::Mov_rm64_r64, &[stack(TAIL), COUNT]);
         }
