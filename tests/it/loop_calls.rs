@@ -38,7 +38,7 @@ const STEPS: [Step; 14] = [
 ];
 
 fn looped(step: Step, x: Expr) -> Expr {
-    fori_loop(-1, 6, x, move |i, x: Expr| step(x.clone(), i).cast(x.dtype()))
+    fori_loop(-1, 6, x, move |i, x: Expr| step(x, i).cast(x.dtype()))
 }
 
 #[test]
