@@ -13,6 +13,8 @@ pub(super) struct NestContext<'a> {
     pub hoisted: usize,
     pub form: AccumulatorLayout,
     pub set: Set,
+    /// Whether strided operands have every other element.
+    pub alternate: bool,
     /// The final combination of the accumulators of rows. The first inputs are then initial values, the same for all lanes, and each
     /// output is one element.
     pub combine: Option<Combine<'a>>,

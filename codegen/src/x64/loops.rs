@@ -6,6 +6,7 @@ use super::context::{LoopBlock, NestContext, Selected};
 use super::frame::{EXTENTS, Frame, LIMIT, PAIRS, POINTERS, STRIDES, TAIL, TAKEN, TOTAL};
 use super::inst::{MachineInst, V, Values};
 use super::set::Set;
+use super::streams::ALTERNATE;
 use crate::clif::{AccumulatorLayout, Located};
 use iced_x86::{Code as X, Register};
 use ndjit_ir::loops::Stride;
@@ -392,10 +393,14 @@ impl<'a> LoopEmitter<'a> {
         self.code.add(X::VEX_Bzhi_r64_rm64_r64, &[SCRATCH, SCRATCH, COUNT]);
         self.code.add(X::Mov_rm64_r64, &[stack(TAIL), SCRATCH]);
         let nest = self.nest.nest;
-        if nest.inputs.iter().chain(&nest.outputs).any(|access| access.dtype.storage().len() > 1) {
+        if self.nest.alternate || nest.inputs.iter().chain(&nest.outputs).any(|access| access.dtype.storage().len() > 1)
+        {
             self.code.add(X::Add_rm64_r64, &[COUNT, COUNT]);
             self.code.add(X::Mov_rm64_imm32, &[SCRATCH, ones]);
             self.code.add(X::VEX_Bzhi_r64_rm64_r64, &[SCRATCH, SCRATCH, COUNT]);
+            if self.nest.alternate {
+                self.code.add(X::And_rm64_imm32, &[SCRATCH, Op::Immediate32(ALTERNATE as i32)]);
+            }
             self.code.add(X::Mov_rm64_r64, &[stack(PAIRS[0]), SCRATCH]);
             self.code.add(X::Shr_rm64_imm8, &[SCRATCH, Op::Immediate8(lanes as u8)]);
             self.code.add(X::Mov_rm64_r64, &[stack(PAIRS[1]), SCRATCH]);

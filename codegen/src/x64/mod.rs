@@ -39,7 +39,7 @@ pub use set::Set;
 
 use crate::clif::AccumulatorLayout;
 use crate::target::VectorWidth;
-use ndjit_ir::loops::{LoopBody, LoopNest};
+use ndjit_ir::loops::{Access, LoopBody, LoopNest, Stride};
 use ndjit_ir::{Error, ErrorCode, Result};
 
 /// This machine's code of a nest, at this width; `None` if it is Cranelift's.
@@ -63,7 +63,35 @@ pub fn emit(nest: &LoopNest, form: AccumulatorLayout, set: Set) -> Result<Option
     if let AccumulatorLayout::Steps { .. } | AccumulatorLayout::While { .. } = form {
         return Ok(None);
     }
-    NestContext { nest, body, hoisted: *hoisted, form, set, combine: None }.emit()
+    NestContext { nest, body, hoisted: *hoisted, form, set, alternate: false, combine: None }.emit()
+}
+
+/// The same for a map whose strided operands, at least one, have every other element along the innermost loop: elements of 32 or 64 bits.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_alternate_here(nest: &LoopNest, form: AccumulatorLayout, width: VectorWidth) -> Result<Option<VectorCode>> {
+    let LoopBody::Prims { body, hoisted } = &nest.body else { return Ok(None) };
+    let mut strided = alternates(nest).peekable();
+    // Masks are those of pairs, which alternate elements share.
+    let mut words = nest.inputs.iter().chain(&nest.outputs).map(|access| access.dtype.storage().len());
+    let supported = strided.peek().is_some() && strided.all(|(_, access)| access.dtype.bytes() >= 4);
+    if form != AccumulatorLayout::Plain || !supported || words.any(|words| words > 1) {
+        return Ok(None);
+    }
+    crate::clif::check(nest, *hoisted, form)?;
+    match Set::of(width) {
+        Some(set @ Set::Avx512) => {
+            NestContext { nest, body, hoisted: *hoisted, form, set, alternate: true, combine: None }.emit()
+        }
+        Some(Set::Avx2) | None => Ok(None),
+    }
+}
+
+/// The strided operands of a nest, by number.
+pub fn alternates(nest: &LoopNest) -> impl Iterator<Item = (usize, &Access)> {
+    let all = nest.inputs.iter().chain(&nest.outputs).enumerate();
+    all.filter(|(_, access)| access.inner == Stride::Strided && !access.is_index())
 }
 
 /// The same for whole blocks of a reduction, by [`emit_blocks`].
@@ -95,5 +123,6 @@ pub fn emit_blocks(nest: &LoopNest, (combine, pairs): (&LoopNest, Pairs), set: S
     };
     let form = if pairs == Pairs::Prefixes { AccumulatorLayout::Plain } else { AccumulatorLayout::Rows };
     crate::clif::check(nest, *hoisted, form)?;
-    NestContext { nest, body, hoisted: *hoisted, form, set, combine: Some(Combine { body: combine, pairs }) }.emit()
+    let combine = Some(Combine { body: combine, pairs });
+    NestContext { nest, body, hoisted: *hoisted, form, set, alternate: false, combine }.emit()
 }

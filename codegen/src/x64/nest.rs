@@ -33,8 +33,9 @@ const SHORT: usize = 64;
 impl NestContext<'_> {
     /// The code; `None` if a part is for other code generators.
     pub(super) fn emit(&self) -> Result<Option<VectorCode>> {
-        let moves =
-            |access: &Access| access.inner == Stride::Strided && !access.is_index() || access.role == Role::Rows;
+        let moves = |access: &Access| {
+            access.inner == Stride::Strided && !access.is_index() && !self.alternate || access.role == Role::Rows
+        };
         if self.nest.inputs.iter().chain(&self.nest.outputs).any(moves) {
             return Ok(None);
         }
@@ -57,6 +58,10 @@ impl NestContext<'_> {
         let Some(selected) = self.select(&mut values, &mut known, lanes, &frame) else { return Ok(None) };
         let reserved = pin(self.set, &mut values, &selected);
         self.write(&mut values, &mut known, &selected, (lanes, reserved), frame)
+    }
+
+    fn is_alternate(&self, access: &Access) -> bool {
+        self.alternate && access.inner == Stride::Strided && !access.is_index()
     }
 
     /// Returns `true` for whole blocks of a reduction.
@@ -257,7 +262,8 @@ impl NestContext<'_> {
         for (n, access) in self.nest.outputs.iter().enumerate() {
             select.located = Located::Store(n);
             let words: Vec<SelectedValue> = values.take(access.dtype.storage().len()).collect();
-            let stream = Stream { operand: self.nest.inputs.len() + n, access: *access, first: 0, indices: None };
+            let (operand, alternate) = (self.nest.inputs.len() + n, self.is_alternate(access));
+            let stream = Stream { operand, access: *access, first: 0, indices: None, alternate };
             select.store(&stream, &words);
         }
         select.located = Located::Nowhere;
@@ -268,7 +274,7 @@ impl NestContext<'_> {
         let mut streams = Vec::new();
         for (operand, &access) in self.nest.inputs.iter().enumerate() {
             let indices = frame.indices(operand).map(|[_, lanes]| lanes);
-            streams.push(Stream { operand, access, first, indices });
+            streams.push(Stream { operand, access, first, indices, alternate: self.is_alternate(&access) });
             first += access.dtype.storage().len();
         }
         streams

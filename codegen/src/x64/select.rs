@@ -56,6 +56,8 @@ pub(super) struct Stream {
     pub first: usize,
     /// For indices, the frame's memory of the lanes' distances from the first of a block.
     pub indices: Option<i32>,
+    /// Whether it has every other element: the first words of pairs.
+    pub alternate: bool,
 }
 
 /// Constants used so far.

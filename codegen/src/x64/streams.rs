@@ -9,6 +9,16 @@ use ndjit_ir::body::Prim;
 use ndjit_ir::loops::Stride;
 use smallvec::{SmallVec, smallvec};
 
+/// The mask of every other lane.
+pub(super) const ALTERNATE: u64 = 0x5555_5555;
+
+impl Stream {
+    /// Bytes from element to element.
+    fn step(&self) -> usize {
+        self.access.dtype.bytes() << u32::from(self.alternate)
+    }
+}
+
 impl Select<'_> {
     /// The words of a block's elements, or of the one element of a stream that does not move.
     pub(super) fn load(&mut self, stream: &Stream) -> Vec<SelectedValue> {
@@ -16,7 +26,7 @@ impl Select<'_> {
             return self.indices(stream, lanes).into_iter().collect();
         }
         let storage = stream.access.dtype.storage();
-        let (ty, words) = (storage[0], storage.len());
+        let (ty, words) = (storage[0], if stream.alternate { 2 } else { storage.len() });
         let element = |step: usize, offset: u32| ElementAddress {
             operand: stream.operand,
             step: step as u8,
@@ -31,11 +41,11 @@ impl Select<'_> {
             return words.collect();
         }
         let bytes = self.lanes * ty.bits() / 8;
-        let step = stream.access.dtype.bytes();
+        let step = stream.step();
         let mut all: Vec<SmallVec<[V; 4]>> = vec![smallvec![]; words];
         for unit in 0..self.units as u32 {
             if words == 1 {
-                let (mask, part) = self.there(None, step, bytes);
+                let (mask, part) = self.there(stream, None, bytes);
                 let form = moves::load(self.set, bytes, ty.bits(), mask.is_some());
                 let kind = MachineInstKind::Load(form, element(step, unit * bytes), part);
                 all[0].push(self.make_under(RegClass::Vector, kind, &[], mask, None));
@@ -46,18 +56,21 @@ impl Select<'_> {
             let each = 2 * bytes / registers;
             let parts: SmallVec<[V; 2]> = (0..registers)
                 .map(|register| {
-                    let (mask, part) = self.there(Some(register), step, each);
+                    let (mask, part) = self.there(stream, Some(register), each);
                     let form = moves::load(self.set, each, ty.bits(), mask.is_some());
                     let kind = MachineInstKind::Load(form, element(step, unit * 2 * bytes + register * each), part);
                     self.make_under(RegClass::Vector, kind, &[], mask, None)
                 })
                 .collect();
             let split = match self.set {
-                Set::Avx512 => [0, 1].map(|word| self.picked(ty, &parts, |lane| 2 * lane + word)).to_vec(),
+                Set::Avx512 => {
+                    (0..storage.len() as u64).map(|word| self.picked(ty, &parts, |lane| 2 * lane + word)).collect()
+                }
                 Set::Avx2 => self.split_pairs(ty, &parts),
             };
             all.iter_mut().zip(split).for_each(|(all, word)| all.push(word));
         }
+        all.truncate(storage.len());
         all.into_iter().map(SelectedValue::Units).collect()
     }
 
@@ -83,11 +96,11 @@ impl Select<'_> {
     pub(super) fn store(&mut self, stream: &Stream, words: &[SelectedValue]) {
         let ty = stream.access.dtype.storage()[0];
         let bytes = self.lanes * ty.bits() / 8;
-        let step = stream.access.dtype.bytes();
+        let step = stream.step();
         for unit in 0..self.units as u32 {
             let values: SmallVec<[V; 2]> = words.iter().map(|word| self.unit(word, ty, unit as usize)).collect();
-            if let [value] = values[..] {
-                self.write(stream, step, unit * bytes, (bytes, ty), value, None);
+            if let ([value], false) = (&values[..], stream.alternate) {
+                self.write(stream, step, unit * bytes, (bytes, ty), *value, None);
                 continue;
             }
             let registers = (2 * bytes).div_ceil(self.set.bytes());
@@ -106,7 +119,8 @@ impl Select<'_> {
     /// Lanes of the first value and of the second, interleaved: those of a register of pairs.
     fn joined(&mut self, ty: PrimType, values: &[V], each: u32, register: u32) -> V {
         let lanes = u64::from(each * 8 / ty.bits());
-        let second = 64 / ty.bytes() as u64;
+        // Of alternate elements the second ones are masked out.
+        let second = if values.len() > 1 { 64 / ty.bytes() as u64 } else { 0 };
         self.picked(ty, values, |lane| {
             let index = u64::from(register) * lanes / 2 + lane / 2;
             if lane % 2 == 0 { index } else { second + index }
@@ -114,9 +128,14 @@ impl Select<'_> {
     }
 
     /// The mask or the part of existing lanes of `bytes` bytes: of elements, or of the register of pairs of this number.
-    fn there(&self, register: Option<u32>, step: usize, bytes: u32) -> (Option<V>, Option<PartialUnit>) {
-        let elements = bytes / step as u32;
+    fn there(&mut self, stream: &Stream, register: Option<u32>, bytes: u32) -> (Option<V>, Option<PartialUnit>) {
+        let elements = bytes / stream.step() as u32;
         match self.tail {
+            None if stream.alternate => {
+                let offset = self.known.constants.splat(PrimType::I64, ALTERNATE);
+                let place = InvariantAddress { base: Base::Constants, offset, broadcast: None };
+                (Some(self.values.make_known(RegClass::Mask, place)), None)
+            }
             None => (None, None),
             Some(Tail::Masked { lanes, pairs }) => {
                 (Some(register.map_or(lanes, |register| pairs[register as usize])), None)
@@ -134,7 +153,7 @@ impl Select<'_> {
         value: V,
         register: Option<u32>,
     ) {
-        let (mask, part) = self.there(register, step, bytes);
+        let (mask, part) = self.there(stream, register, bytes);
         let form = moves::store(self.set, bytes, ty.bits(), mask.is_some());
         let element = ElementAddress { operand: stream.operand, step: step as u8, offset: offset as i32 };
         self.insts.push(MachineInst {

@@ -195,7 +195,7 @@ impl CallSink for Recording {
         extents: &[usize],
         strides: &[isize],
     ) -> Result<()> {
-        let Some(entry) = kernel.machine().filter(|_| self.actions.len() < MOST) else {
+        let Some(entry) = kernel.machine(strides).filter(|_| self.actions.len() < MOST) else {
             return Err(Error::new(ErrorCode::Verify, "record: a driver of few calls of machine code"));
         };
         let first = [self.addresses.len(), self.extents.len(), self.strides.len()];

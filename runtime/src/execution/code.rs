@@ -167,6 +167,32 @@ struct Machine {
     width: VectorWidth,
     constants: Box<[Cell]>,
     code: CodeMemory,
+    /// Code for operands of every other element.
+    alternate: Option<Box<Alternate>>,
+}
+
+/// Code for operands with these strides in bytes, each with its number among those of all operands and loops.
+struct Alternate {
+    machine: Machine,
+    strides: SmallVec<[(usize, isize); 8]>,
+}
+
+impl Machine {
+    /// The code for operands of these strides.
+    fn entry(&self, strides: &[isize]) -> MachineEntry {
+        let Machine { entry, ref constants, .. } = *match &self.alternate {
+            Some(alternate) if alternate.strides.iter().all(|&(at, stride)| strides[at] == stride) => {
+                &alternate.machine
+            }
+            _ => self,
+        };
+        MachineEntry { entry, constants: constants.as_ptr() }
+    }
+
+    /// Bytes of code.
+    fn bytes(&self) -> usize {
+        self.code.bytes() + self.alternate.as_ref().map_or(0, |alternate| alternate.machine.bytes())
+    }
 }
 
 /// A compiled kernel of any device.
@@ -256,7 +282,7 @@ impl Kernel {
     /// Bytes of machine code; 0 if it is interpreted.
     pub fn code_bytes(&self) -> usize {
         match &self.code {
-            KernelImpl::Machine(machine) => machine.code.bytes(),
+            KernelImpl::Machine(machine) => machine.bytes(),
             KernelImpl::Interpreted => 0,
             #[cfg(feature = "emulated")]
             KernelImpl::Emulated(function) => function.code_bytes(),
@@ -268,9 +294,7 @@ impl Kernel {
     pub fn weight(&self) -> usize {
         match &self.code {
             // The system allocates executable memory in pages.
-            KernelImpl::Machine(machine) => {
-                machine.code.bytes().next_multiple_of(4096) + size_of_val(&*machine.constants)
-            }
+            KernelImpl::Machine(machine) => machine.bytes().next_multiple_of(4096) + size_of_val(&*machine.constants),
             KernelImpl::Interpreted => 0,
             #[cfg(feature = "emulated")]
             KernelImpl::Emulated(function) => function.weight(),
@@ -293,12 +317,10 @@ impl Kernel {
         matches!(&self.code, KernelImpl::Machine(machine) if matches!(machine.width, VectorWidth::Bits256 | VectorWidth::Widest))
     }
 
-    /// Its machine code, if it is one function.
-    pub(crate) fn machine(&self) -> Option<MachineEntry> {
+    /// Its machine code for operands of these strides, if it is one function.
+    pub(crate) fn machine(&self, strides: &[isize]) -> Option<MachineEntry> {
         match &self.code {
-            KernelImpl::Machine(machine) => {
-                Some(MachineEntry { entry: machine.entry, constants: machine.constants.as_ptr() })
-            }
+            KernelImpl::Machine(machine) => Some(machine.entry(strides)),
             KernelImpl::Interpreted | KernelImpl::Composed(_) => None,
             #[cfg(feature = "emulated")]
             KernelImpl::Emulated(_) => None,
@@ -346,7 +368,7 @@ impl Kernel {
     ) -> Result<()> {
         match &self.code {
             KernelImpl::Machine(machine) => {
-                let entry = MachineEntry { entry: machine.entry, constants: machine.constants.as_ptr() };
+                let entry = machine.entry(strides);
                 // SAFETY: the caller's promise; the code is freed when `self` is dropped, so not during the call.
                 unsafe { entry.call(pointers.as_ptr(), extents.as_ptr(), strides.as_ptr(), literals.as_ptr()) };
                 Ok(())
@@ -401,9 +423,17 @@ fn machine_code(
     match x64::emit_here(nest, form, width)? {
         Some(x64::VectorCode { bytes, constants, set, .. }) => Ok(executable(&bytes, constants, set.width())),
         None => {
+            let widest = width;
             let (kernel, width) = clif_code(nest, isa, width, form)?;
             let (code, constants) = kernel.into_code(isa)?;
-            Ok(executable(&code, constants, width))
+            let Some(mut machine) = executable(&code, constants, width) else { return Ok(None) };
+            if let Some(x64::VectorCode { bytes, constants, set, .. }) = x64::emit_alternate_here(nest, form, widest)? {
+                let strides = x64::alternates(nest)
+                    .map(|(operand, access)| (operand * nest.rank + nest.rank - 1, 2 * access.dtype.bytes() as isize));
+                let own = executable(&bytes, constants, set.width());
+                machine.alternate = own.map(|machine| Box::new(Alternate { machine, strides: strides.collect() }));
+            }
+            Ok(Some(machine))
         }
     }
 }
@@ -426,5 +456,5 @@ fn executable(code: &[u8], constants: Vec<Cell>, width: VectorWidth) -> Option<M
     // SAFETY: the code begins with the kernel's only function, which both code generators emit with the kernels' signature and the host's
     // calling convention.
     let entry = unsafe { std::mem::transmute::<*const u8, EntryPoint>(code.as_ptr()) };
-    Some(Machine { entry, width, constants: constants.into(), code })
+    Some(Machine { entry, width, constants: constants.into(), code, alternate: None })
 }
