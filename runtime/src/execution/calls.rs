@@ -131,7 +131,7 @@ fn meaning(address: *mut u8) -> (RecordedMemory, *mut u8) {
     }
 }
 
-/// One action. Addresses are numbers of [`Recording::addresses`].
+/// One action. Addresses are numbers of [`CallRecording::addresses`].
 #[derive(Clone, Debug)]
 pub(crate) enum RecordedAction {
     /// A call of machine code, with ranges of addresses, extents and strides.
@@ -144,7 +144,7 @@ pub(crate) enum RecordedAction {
 
 /// The actions of a driver, at [symbolic addresses](symbol).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Recording {
+pub(crate) struct CallRecording {
     pub actions: Vec<RecordedAction>,
     addresses: Vec<*mut u8>,
     pub extents: Vec<usize>,
@@ -154,11 +154,11 @@ pub(crate) struct Recording {
 }
 
 // SAFETY: addresses are numbers, or those of constants that never change.
-unsafe impl Send for Recording {}
+unsafe impl Send for CallRecording {}
 // SAFETY: as above.
-unsafe impl Sync for Recording {}
+unsafe impl Sync for CallRecording {}
 
-impl Recording {
+impl CallRecording {
     /// Each address: a memory, and an offset there or the address.
     pub fn addresses(&self) -> impl Iterator<Item = (RecordedMemory, *mut u8)> {
         self.addresses.iter().map(|&address| meaning(address))
@@ -170,7 +170,7 @@ impl Recording {
     }
 }
 
-impl CallSink for Recording {
+impl CallSink for CallRecording {
     fn scratch(&mut self, bytes: usize) -> Result<*mut u8> {
         let start = self.scratch.next_multiple_of(crate::memory::block::ALIGN);
         // Enough for everything small.
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn symbolic_addresses_keep_their_memory_and_any_offset() {
-        let mut recording = Recording::default();
+        let mut recording = CallRecording::default();
         let scratch = recording.scratch(100).unwrap().wrapping_add(7);
         let constant = 7u8;
         let fixed = (&raw const constant).cast_mut();

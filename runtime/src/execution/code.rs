@@ -2,7 +2,7 @@
 //!
 //! If the system refuses executable memory, the interpreter runs the kernel's loops: same bits, slowly. [`notice`] reports that.
 
-use crate::execution::calls::Recording;
+use crate::execution::calls::CallRecording;
 use crate::execution::code_memory::CodeMemory;
 use crate::execution::cost;
 #[cfg(feature = "emulated")]
@@ -100,7 +100,7 @@ pub(crate) trait Composed: Send + Sync {
     ///
     /// # Errors
     /// Those of the sink.
-    fn record(&self, _operands: KernelOperands<'_>, _threads: &Threads, _sink: &mut Recording) -> Result<bool> {
+    fn record(&self, _operands: KernelOperands<'_>, _threads: &Threads, _sink: &mut CallRecording) -> Result<bool> {
         Ok(false)
     }
 

@@ -3,7 +3,7 @@
 //! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
 //! from the pool, and runs the kernels.
 
-use crate::execution::calls::{CallSink, Recording, symbol};
+use crate::execution::calls::{CallRecording, CallSink, symbol};
 use crate::execution::code::{CodeOptions, Kernel, KernelCode, KernelOperands};
 use crate::execution::drivers;
 use crate::execution::threads::{Chunk, Split, Threads, catch};
@@ -479,7 +479,7 @@ impl LoopProgram for Executable {
         let BoundKernel { kernel, extents, split: None, .. } = bound else { return None };
         let pointers: SmallVec<[*mut u8; 16]> = (0..step.inputs.len() + step.outputs.len()).map(symbol).collect();
         let operands = KernelOperands { pointers: &pointers, extents, strides: &step.strides, literals: &[] };
-        let mut calls = Recording::default();
+        let mut calls = CallRecording::default();
         let bounded = step.trips.is_some();
         let recorded = match kernel.composed() {
             // SAFETY: a recording reads and writes nothing.

@@ -5,7 +5,7 @@
 //! [`LoopFrame`] for each arrangement has the address of every operand. A step then allocates nothing, builds no lists, and makes no
 //! decisions.
 
-use crate::execution::calls::Recording;
+use crate::execution::calls::CallRecording;
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::call::Timed;
@@ -59,7 +59,7 @@ pub struct PreparedStep {
 /// The calls of a step's kernel.
 #[derive(Debug)]
 pub struct StepRecording {
-    pub calls: Recording,
+    pub calls: CallRecording,
     /// Whether a trip count ends the loop of the last two extents of each call.
     pub bounded: bool,
 }

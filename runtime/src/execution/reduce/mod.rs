@@ -12,7 +12,7 @@ mod reducer;
 mod small;
 mod task;
 
-use crate::execution::calls::{Immediate, Recording};
+use crate::execution::calls::{CallRecording, Immediate};
 use crate::execution::code::{Composed, Kernel, KernelOperands};
 use crate::execution::cost;
 use crate::execution::threads::{Threads, catch};
@@ -63,7 +63,7 @@ impl Composed for Reducer {
         each.saturating_mul(at_once).saturating_add(partial)
     }
 
-    fn record(&self, operands: KernelOperands<'_>, threads: &Threads, sink: &mut Recording) -> Result<bool> {
+    fn record(&self, operands: KernelOperands<'_>, threads: &Threads, sink: &mut CallRecording) -> Result<bool> {
         if operands.extents.contains(&0) {
             return Ok(false);
         }

@@ -7,7 +7,7 @@
 
 mod task;
 
-use crate::execution::calls::{Immediate, Recording};
+use crate::execution::calls::{CallRecording, Immediate};
 use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::execution::cost;
 use crate::execution::kernels;
@@ -146,7 +146,7 @@ impl Composed for Scanner {
         each.fold(0, usize::saturating_add).saturating_mul(at_once)
     }
 
-    fn record(&self, operands: KernelOperands<'_>, threads: &Threads, sink: &mut Recording) -> Result<bool> {
+    fn record(&self, operands: KernelOperands<'_>, threads: &Threads, sink: &mut CallRecording) -> Result<bool> {
         if operands.extents.contains(&0) {
             return Ok(false);
         }
