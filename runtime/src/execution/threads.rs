@@ -129,7 +129,9 @@ impl Threads {
             return 1;
         }
         let most = self.count().saturating_mul(CHUNKS_PER_THREAD);
-        ((total / CHUNK) as usize).max(size / CHUNK_ELEMENTS).clamp(1, most)
+        let pieces = ((total / CHUNK) as usize).max(size / CHUNK_ELEMENTS).clamp(1, most);
+        // Of seven equal pieces one of two threads would take four.
+        if pieces < self.count() { pieces } else { pieces.next_multiple_of(self.count()) }
     }
 }
 
