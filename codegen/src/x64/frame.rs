@@ -79,6 +79,8 @@ pub(super) struct Frame {
     size: i32,
     /// For operands that are indices: the start of a block, the distances of its lanes, and their number.
     indices: Vec<Option<[i32; 3]>>,
+    /// The constants 0, 1, 2 … as 64-bit integers, one for each lane of the largest block.
+    pub numbers: Option<i32>,
 }
 
 impl Frame {
@@ -90,7 +92,7 @@ impl Frame {
             Set::Avx512 => slots,
             Set::Avx2 => slots + set.bytes() as i32,
         };
-        Frame { set, operands, outer, slots, size, indices: vec![None; operands] }
+        Frame { set, operands, outer, slots, size, indices: vec![None; operands], numbers: None }
     }
 
     /// Reserves memory for an operand that is indices, of this many units.

@@ -96,6 +96,16 @@ impl<'a> LoopEmitter<'a> {
     fn distances(&mut self) {
         for (operand, [_, lanes]) in self.moving() {
             self.stride(operand, self.rank() - 1);
+            if let Some(numbers) = self.frame.numbers {
+                let [all, some] = [Register::ZMM0, Register::ZMM1].map(Op::Register);
+                self.code.add(X::EVEX_Vpbroadcastq_zmm_k1z_r64, &[all, SCRATCH]);
+                for start in (0..8 * self.frame.lanes_of_indices(operand)).step_by(64) {
+                    let number = Op::Memory(Address::at(POINTERS.constants, numbers + start));
+                    self.code.add(X::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64, &[some, all, number]);
+                    self.code.add(X::EVEX_Vmovups_zmmm512_k1z_zmm, &[stack(lanes + start), some]);
+                }
+                continue;
+            }
             self.code.add(X::Mov_rm64_imm32, &[COUNT, Op::Immediate32(0)]);
             for lane in 0..self.frame.lanes_of_indices(operand) {
                 self.code.add(X::Mov_rm64_r64, &[stack(lanes + 8 * lane), COUNT]);

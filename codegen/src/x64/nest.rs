@@ -54,6 +54,11 @@ impl NestContext<'_> {
         for (operand, access) in self.nest.inputs.iter().enumerate().filter(|(_, access)| access.is_index()) {
             let units = if access.inner == Stride::Broadcast { 0 } else { self.units() };
             frame.take_indices(operand, units);
+            if self.set == Set::Avx512 && units > 0 && frame.numbers.is_none() {
+                let lanes = (units as u32 * self.set.bytes()) as usize / 8;
+                let numbers: Vec<u8> = (0..lanes as u64).flat_map(u64::to_le_bytes).collect();
+                frame.numbers = Some(known.constants.vector(&numbers));
+            }
         }
         let Some(selected) = self.select(&mut values, &mut known, lanes, &frame) else { return Ok(None) };
         let reserved = pin(self.set, &mut values, &selected);
