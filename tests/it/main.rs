@@ -56,6 +56,7 @@ mod random_numbers;
 mod random_transforms;
 mod reductions;
 mod rows;
+mod scan_rows;
 mod scans;
 mod scatters;
 mod slices_dynamic;

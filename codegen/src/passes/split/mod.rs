@@ -20,7 +20,7 @@ mod scan;
 mod sort;
 
 pub use part::NestPart;
-pub use scan::{SCAN_LOOPS, ScanLoop, ScanParts};
+pub use scan::{JAM, SCAN_LOOPS, ScanLoop, ScanParts};
 pub use sort::{SORT_LOOPS, SortLoop, SortParts};
 
 use crate::clif::AccumulatorLayout;
@@ -48,7 +48,7 @@ pub const UNROLL: usize = 4;
 /// other from the first cache: sums of products were slower with eight than with two.
 const STREAMS: usize = 4;
 /// The maximum number of statements of a jammed body. Those of mean and variance have 4; longer ones were not measured.
-const SHORT: usize = 12;
+pub(super) const SHORT: usize = 12;
 
 /// A loop of [`ReduceParts::accumulate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +125,9 @@ impl TargetKernel {
         match self {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
             TargetKernel::Reduce(parts) => each_part!(&**parts),
-            TargetKernel::Scan(parts) => [&parts.step, &parts.carry].into_iter().chain(&parts.rows).collect(),
+            TargetKernel::Scan(parts) => {
+                [&parts.step, &parts.carry].into_iter().chain(&parts.step_jammed).chain(&parts.rows).collect()
+            }
             TargetKernel::Sort(parts) => vec![&parts.elements],
             TargetKernel::Combine { element, combine } => vec![element, combine],
         }
@@ -136,7 +138,8 @@ impl TargetKernel {
             TargetKernel::Map(part) | TargetKernel::Scatter(part) => vec![part],
             TargetKernel::Reduce(parts) => each_part!(&mut **parts),
             TargetKernel::Scan(parts) => {
-                [&mut parts.step, &mut parts.carry].into_iter().chain(&mut parts.rows).collect()
+                let ScanParts { step, carry, step_jammed, rows, .. } = &mut **parts;
+                [step, carry].into_iter().chain(step_jammed).chain(rows).collect()
             }
             TargetKernel::Sort(parts) => vec![&mut parts.elements],
             TargetKernel::Combine { element, combine } => vec![element, combine],

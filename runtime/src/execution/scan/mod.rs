@@ -15,7 +15,7 @@ use crate::execution::reduce::element;
 use crate::execution::threads::{CHUNKS_PER_THREAD, Threads, catch};
 use crate::execution::tiling::{Run, Runs, Tile, before_last_two, even, last_two, product};
 use crate::memory::block::ALIGN;
-use ndjit_codegen::passes::split::{NestPart, ScanParts};
+use ndjit_codegen::passes::split::{JAM, NestPart, ScanParts};
 use ndjit_ir::Result;
 use ndjit_ir::loops::{LoopNest, VectorLoop};
 use ndjit_ir::reduction::BLOCK;
@@ -37,6 +37,8 @@ const STRIP: usize = 256;
 pub struct Scanner {
     step: Kernel,
     carry: Arc<Kernel>,
+    /// Several blocks or rows side by side.
+    jammed: Option<Kernel>,
     /// Whole blocks in registers.
     rows: Option<Kernel>,
     outputs: SmallVec<[Scanned; 1]>,
@@ -83,7 +85,10 @@ impl Scanner {
             }
             _ => None,
         };
+        let jammed = parts.step_jammed.as_ref().map(|part| Kernel::part(part, options)).transpose()?;
         Ok(Scanner {
+            // The interpreter has nothing to do meanwhile.
+            jammed: jammed.filter(|kernel| !kernel.is_interpreted()),
             rows,
             step: Kernel::part(&parts.step, options)?,
             carry: kernels::part(&parts.carry, options)?,
@@ -93,6 +98,11 @@ impl Scanner {
             inputs: nest.inputs.len(),
             flags: parts.flags,
         })
+    }
+
+    /// The number of local values for each row.
+    fn beside(&self) -> usize {
+        if self.jammed.is_some() { JAM } else { 1 }
     }
 
     fn tiles(&self, extents: &[usize], pieces: usize) -> ScanTiles {
@@ -117,7 +127,7 @@ impl Scanner {
 
 impl Composed for Scanner {
     fn own(&self) -> SmallVec<[&Kernel; 8]> {
-        iter::once(&self.step).chain(&self.rows).collect()
+        iter::once(&self.step).chain(&self.jammed).chain(&self.rows).collect()
     }
 
     /// Local values and carries are read and written in the cache.
@@ -140,7 +150,7 @@ impl Composed for Scanner {
         let tile = tiles.tile(0);
         let each = self.outputs.iter().map(|output| {
             let bytes = |count: usize| count.saturating_mul(output.size).checked_next_multiple_of(ALIGN);
-            let local = bytes(product(&[tile.outer.len, tile.inner.len])).unwrap_or(usize::MAX);
+            let local = bytes(product(&[tile.outer.len, tile.inner.len, self.beside()])).unwrap_or(usize::MAX);
             local.saturating_add(bytes(tile.inner.len).unwrap_or(usize::MAX))
         });
         each.fold(0, usize::saturating_add).saturating_mul(at_once)

@@ -5,7 +5,7 @@ use crate::execution::calls::CallSink;
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::tiling::{Tile, last_two};
 use crate::memory::block::ALIGN;
-use ndjit_codegen::passes::split::{SCAN_LOOPS, ScanLoop, ScanParts};
+use ndjit_codegen::passes::split::{JAM, SCAN_LOOPS, ScanLoop, ScanParts};
 use ndjit_ir::loops::VectorLoop;
 use ndjit_ir::reduction::BLOCK;
 use ndjit_ir::{Error, ErrorCode, Result};
@@ -26,7 +26,31 @@ static TRUTHS: [u8; 2] = [0, 1];
 
 /// The local value of each row, and the carry of the first block, for each output.
 struct LocalValues {
-    places: SmallVec<[(ScanOperand, ScanOperand); 1]>,
+    places: SmallVec<[LocalPlaces; 1]>,
+}
+
+/// Those of an output.
+#[derive(Clone, Copy)]
+struct LocalPlaces {
+    local: ScanOperand,
+    carry: ScanOperand,
+    /// Bytes between the local values of those side by side.
+    set: usize,
+}
+
+impl LocalPlaces {
+    /// The local values of one of those side by side.
+    fn set(&self, number: usize) -> ScanOperand {
+        let (pointer, strides) = self.local;
+        (pointer.wrapping_add(self.set * number), strides)
+    }
+}
+
+/// What is scanned side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JammedScan {
+    Blocks,
+    Rows,
 }
 
 impl ScanTask<'_> {
@@ -37,21 +61,98 @@ impl ScanTask<'_> {
     pub unsafe fn scan(&self, carried: bool, sink: &mut dyn CallSink) -> Result<()> {
         let local = self.local(sink)?;
         let ScanTask { scanner, tile, .. } = self;
-        for block in tile.blocks.start..tile.blocks.start + tile.blocks.len {
+        let end = tile.blocks.start + tile.blocks.len;
+        let mut block = tile.blocks.start;
+        while block < end {
             let carry = (carried && block > 0).then(|| block * BLOCK - 1);
             let (from, len) = self.elements(block);
-            // SAFETY: the caller's promise. The steps of a block are taken in order, and blocks one after the other.
+            // SAFETY: the caller's promise. The steps of a block are taken in order, and blocks one after the other, or without carries, which
+            // are combined after.
             unsafe {
                 self.begin(&local, sink);
+                if let Some(jammed) =
+                    scanner.jammed.as_ref().filter(|_| end - block >= JAM && self.is_whole(block + JAM - 1))
+                {
+                    self.jammed(jammed, &local, JammedScan::Blocks, (from, len), sink)?;
+                    let after = (block..block + JAM).filter(|&block| carried && block > 0);
+                    after.map(|block| self.elements(block)).try_for_each(|elements| self.carry_into(elements, sink))?;
+                    block += JAM;
+                    continue;
+                }
+                let mut rest = ScanTask { ..*self };
+                if let Some(jammed) = scanner.jammed.as_ref().filter(|_| tile.inner.len >= JAM) {
+                    let mut some = ScanTask { ..*self };
+                    some.tile.inner.len -= tile.inner.len % JAM;
+                    some.jammed(jammed, &local, JammedScan::Rows, (from, len), sink)?;
+                    if carry.is_some() {
+                        some.carry_into((from, len), sink)?;
+                    }
+                    rest.tile.inner.start += some.tile.inner.len;
+                    rest.tile.inner.len -= some.tile.inner.len;
+                    self.begin(&local, sink);
+                }
                 if scanner.flags {
-                    self.step(&local, carry, true, (from, 1), sink)?;
-                    self.step(&local, carry, false, (from + 1, len - 1), sink)?;
+                    rest.step(&local, carry, true, (from, 1), sink)?;
+                    rest.step(&local, carry, false, (from + 1, len - 1), sink)?;
                 } else {
-                    self.step(&local, carry, false, (from, len), sink)?;
+                    rest.step(&local, carry, false, (from, len), sink)?;
                 }
             }
+            block += 1;
         }
         Ok(())
+    }
+
+    /// Whether a block has all its elements.
+    fn is_whole(&self, block: usize) -> bool {
+        self.elements(block).1 == BLOCK
+    }
+
+    /// Scans several blocks from one on, or all rows of the tile in a block, side by side and without carries.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run); all these elements are the tile's, rows are as many as a multiple of
+    /// [`JAM`].
+    unsafe fn jammed(
+        &self,
+        kernel: &Kernel,
+        local: &LocalValues,
+        scan: JammedScan,
+        (from, len): (usize, usize),
+        sink: &mut dyn CallSink,
+    ) -> Result<()> {
+        let ScanTask { scanner, tile, .. } = self;
+        let locals = || (0..JAM).flat_map(|number| local.places.iter().map(move |place| place.set(number)));
+        let beside = |number: usize, (pointer, [outer, inner, step]): ScanOperand| match scan {
+            JammedScan::Blocks => {
+                let start = step.wrapping_mul((number * BLOCK) as isize);
+                (pointer.wrapping_offset(start), [outer, inner, step])
+            }
+            JammedScan::Rows => {
+                let start = inner.wrapping_mul(number as isize);
+                (pointer.wrapping_offset(start), [outer, inner.wrapping_mul(JAM as isize), step])
+            }
+        };
+        let own = |first: usize, count: usize| {
+            (0..JAM).flat_map(move |number| {
+                self.places(first, from).take(count).map(move |place| self.in_order(beside(number, place)))
+            })
+        };
+        let places = locals().chain(own(0, scanner.inputs)).chain(locals()).chain(own(scanner.inputs, usize::MAX));
+        let rows = if scan == JammedScan::Rows { tile.inner.len / JAM } else { tile.inner.len };
+        // SAFETY: the caller's promise, as in `step`; each of the blocks or rows has its own local values.
+        unsafe { self.call(kernel, [tile.outer.len, rows, len], places, sink) }
+    }
+
+    /// Combines results with the last ones before them.
+    ///
+    /// # Safety
+    /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written, and nobody else writes carries.
+    unsafe fn carry_into(&self, (from, len): (usize, usize), sink: &mut dyn CallSink) -> Result<()> {
+        let own = || self.results(from).map(|place| self.in_order(place));
+        let places = self.carried(from - 1).chain(own()).chain(own());
+        // SAFETY: the caller's promise.
+        unsafe { self.call(&self.scanner.carry, self.extents(len), places, sink) }
     }
 
     /// Combines the last result of each block, except the first and the last, with that of the previous block.
@@ -98,17 +199,13 @@ impl ScanTask<'_> {
     /// # Safety
     /// As [`Composed::run`](crate::execution::code::Composed::run); the results have been written, and nobody else writes carries.
     pub unsafe fn carry(&self, sink: &mut dyn CallSink) -> Result<()> {
-        let ScanTask { scanner, tile, operands } = self;
+        let ScanTask { tile, operands, scanner } = self;
         let elements = operands.extents[scanner.rank - 1];
         for block in (tile.blocks.start..tile.blocks.start + tile.blocks.len).filter(|&block| block > 0) {
             let (from, len) = self.elements(block);
             let done = usize::from(from + len < elements);
-            let own = || self.results(from).map(|place| self.in_order(place));
             // SAFETY: the caller's promise.
-            unsafe {
-                let places = self.carried(from - 1).chain(own()).chain(own());
-                self.call(&scanner.carry, self.extents(len - done), places, sink)?;
-            };
+            unsafe { self.carry_into((from, len - done), sink)? };
         }
         Ok(())
     }
@@ -171,7 +268,8 @@ impl ScanTask<'_> {
         let mut starts: SmallVec<[(usize, usize); 1]> = SmallVec::new();
         let mut end = 0usize;
         for output in &scanner.outputs {
-            let carry = end.checked_add(bytes(rows, output.size)?).ok_or_else(refused)?;
+            let sets = rows.checked_mul(scanner.beside()).ok_or_else(refused)?;
+            let carry = end.checked_add(bytes(sets, output.size)?).ok_or_else(refused)?;
             starts.push((end, carry));
             end = carry.checked_add(bytes(width, output.size)?).ok_or_else(refused)?;
         }
@@ -183,7 +281,7 @@ impl ScanTask<'_> {
             unsafe { sink.fill(carry, &output.identity, width) };
             let places = [(local, [size.wrapping_mul(width as isize), size, 0]), (carry, [0, size, 0])];
             let [local, carry] = places.map(|place| self.in_order(place));
-            (local, carry)
+            LocalPlaces { local, carry, set: rows * output.size }
         });
         Ok(LocalValues { places: places.collect() })
     }
@@ -193,9 +291,10 @@ impl ScanTask<'_> {
     /// # Safety
     /// They belong to this task.
     unsafe fn begin(&self, local: &LocalValues, sink: &mut dyn CallSink) {
-        for (((pointer, _), _), output) in local.places.iter().zip(&self.scanner.outputs) {
-            // SAFETY: there is memory for one element for each row of the tile.
-            unsafe { sink.fill(*pointer, &output.identity, self.tile.outer.len * self.tile.inner.len) };
+        let values = self.tile.outer.len * self.tile.inner.len * self.scanner.beside();
+        for (place, output) in local.places.iter().zip(&self.scanner.outputs) {
+            // SAFETY: there is memory for one element for each row of the tile, and for each of those side by side.
+            unsafe { sink.fill(place.local.0, &output.identity, values) };
         }
     }
 
@@ -212,9 +311,9 @@ impl ScanTask<'_> {
         sink: &mut dyn CallSink,
     ) -> Result<()> {
         let ScanTask { scanner, .. } = self;
-        let locals = || local.places.iter().map(|(local, _)| *local);
+        let locals = || local.places.iter().map(|place| place.local);
         let none: SmallVec<[ScanOperand; 1]> = match carry {
-            None => local.places.iter().map(|(_, carry)| *carry).collect(),
+            None => local.places.iter().map(|place| place.carry).collect(),
             Some(element) => self.carried(element).collect(),
         };
         let elements = self.places(0, from).take(scanner.inputs).map(|place| self.in_order(place));
