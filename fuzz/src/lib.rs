@@ -27,6 +27,7 @@ use ndjit_transform::inline;
 use outcome::Outcome;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The maximum number of nodes of programs tested with inlined calls.
 const MOST_WRITTEN_OUT: usize = 20_000;
@@ -43,13 +44,20 @@ pub struct Target {
     pub numbered: bool,
     /// The maximum number of bytes that one input may allocate in all.
     pub most_bytes: u64,
+    /// The maximum processor time of one input.
+    pub most_time: Duration,
 }
 
 /// The default of that maximum.
 const MOST_BYTES: u64 = 256 << 20;
 /// The maximum for programs: interpreted loops allocate some small blocks per element, two million, of 300 MB, for forty operations on 5000
-/// elements without fusion.
-const MOST_BYTES_OF_PROGRAMS: u64 = 1 << 30;
+/// elements without fusion; 2 GB in all for the largest of 35,000 programs.
+const MOST_BYTES_OF_PROGRAMS: u64 = 4 << 30;
+
+/// The default of the maximum time.
+const MOST_TIME: Duration = Duration::from_secs(1);
+/// The maximum for programs, which are interpreted several times: the longest of 35,000 took 1.2 s with the checks of a debug build.
+const MOST_TIME_OF_PROGRAMS: Duration = Duration::from_secs(4);
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
@@ -69,11 +77,12 @@ pub const TARGETS: &[Target] = &[
         seeds: seeds::numbers,
         numbered: true,
         most_bytes: MOST_BYTES_OF_PROGRAMS,
+        most_time: MOST_TIME_OF_PROGRAMS,
     },
 ];
 
 const fn changing(name: &'static str, run: fn(&[u8]) -> Outcome, seeds: fn() -> Vec<Vec<u8>>) -> Target {
-    Target { name, run, seeds, numbered: false, most_bytes: MOST_BYTES }
+    Target { name, run, seeds, numbered: false, most_bytes: MOST_BYTES, most_time: MOST_TIME }
 }
 
 /// Expressions of the command line.

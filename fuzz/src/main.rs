@@ -31,8 +31,6 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The time limit of an input.
-const MOST_TIME: Duration = Duration::from_secs(1);
 /// The timeout of an input, which ends the process.
 const GIVEN_UP: Duration = Duration::from_secs(10);
 /// The stack size, which limits recursion.
@@ -258,7 +256,7 @@ fn execute(target: &Target, input: &[u8]) -> Result<Outcome, String> {
     let outcome =
         catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|panic| format!("panic: {}", words(&*panic)))?;
     let (time, bytes) = (taken().saturating_sub(start), CountingAllocator::counts().bytes - before.bytes);
-    if time > MOST_TIME {
+    if time > target.most_time {
         return Err(format!("time: {time:?}"));
     }
     if bytes > target.most_bytes {

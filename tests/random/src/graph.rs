@@ -8,7 +8,7 @@ use ndjit_ir::literal::{Literal, LiteralValue};
 use ndjit_ir::op::Op;
 use ndjit_ir::promotion::reduction_types::gives;
 use ndjit_ir::promotion::{Defaults, Policy};
-use ndjit_ir::reduction::{AxisFunction, AxisSet, Reduce, Reduction, TypeRequest};
+use ndjit_ir::reduction::{AxisFunction, AxisSet, Reduce, Reduction, ReductionRule, TypeRequest};
 use ndjit_ir::shape::Shape;
 use ndjit_ir::support::CastReason;
 use ndjit_ir::value_type::{ValueType, Weak};
@@ -469,6 +469,15 @@ impl<'a> Builder<'a> {
         };
         let Ok(types) = self.policy.resolve_reduction(function, dtype, self.graph.ty(operand)) else { return };
         if types.result != DType::Bool && !self.limits.dtypes.contains(types.result) {
+            return;
+        }
+        // An index along the axes must fit its dtype: other programs are refused.
+        let count = match kind {
+            NodeKind::Sort(_, axis, _) => shape.extents()[axis as usize],
+            _ => axes.count(self.graph.shape(operand)),
+        };
+        let (count, most) = (count as i128, types.result.int_range().map_or(i128::MAX, |range| range.1));
+        if function.row().rule == ReductionRule::Index && count > most {
             return;
         }
         // An integer literal must fit its target dtype.
