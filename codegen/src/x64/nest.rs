@@ -26,8 +26,8 @@ use ndjit_ir::{PrimType, Result};
 use smallvec::SmallVec;
 use std::iter;
 
-/// The maximum number of instructions of a body with code for whole units: a masked unit costs 10 cycles more. In rows of 126 elements of a
-/// stencil they were half of the time.
+/// The maximum number of instructions of a body with code for whole units: in rows of 126 elements of a stencil, masked units took half of the
+/// time. Longer bodies take long beside a mask.
 const SHORT: usize = 64;
 
 impl NestContext<'_> {
@@ -173,7 +173,8 @@ impl NestContext<'_> {
         let once = std::mem::take(&mut select.insts);
 
         if let Some(combine) = self.prefixes() {
-            let held = Self::held(&mut select);
+            // What is held from unit to unit.
+            let held = select.values.make(RegClass::Vector);
             let whole = self.scanned(&mut select, env.clone(), &inputs, (combine, held))?;
             select.tail = Some(self.masked(select.values));
             let rest = vec![self.scanned(&mut select, env, &inputs, (combine, held))?];

@@ -1,11 +1,11 @@
 //! Rows of a scan: lanes combined with those before them in a register, and with the last of the register before.
 //!
 //! Only where any order of combination gives the same bits. A register of 16 lanes takes 4 combinations in sequence, and one with the register
-//! before: a running maximum of 500 `i32` took 370 ns one element after the other, and 60 so.
+//! before: a sum of rows of 1000 `i32` takes 0.1 ns an element, and one element after the other 0.75.
 
 use super::context::{Combine, LoopBlock, NestContext};
 use super::forms::vector;
-use super::inst::{MachineInst, RegClass, V};
+use super::inst::{MachineInst, V};
 use super::moves;
 use super::select::{Select, SelectedValue, Stream};
 use super::set::Set;
@@ -51,10 +51,5 @@ impl NestContext<'_> {
         self.stores(select, &mut [SelectedValue::Units(smallvec![result])].into_iter());
         let insts: Vec<MachineInst> = std::mem::take(&mut select.insts);
         Some(LoopBlock { insts, carried: vec![(identity, held, next)], lanes, ..LoopBlock::default() })
-    }
-
-    /// A register for what is held from unit to unit.
-    pub(super) fn held(select: &mut Select<'_>) -> V {
-        select.values.make(RegClass::Vector)
     }
 }

@@ -1,7 +1,7 @@
 //! What a driver does on one thread: calls of machine code, fills and copies, done at once or recorded.
 //!
 //! The addresses of a small reduction's calls follow from those of its operands alone. A loop records them once, and its steps repeat
-//! them at the addresses of their operands: of a step with a sum of 200 products, the driver took 300 ns, its code 40.
+//! them at the addresses of their operands: a step with a sum of up to 200 products took 152 ns with its driver, 79 without.
 
 use crate::execution::code::{Kernel, MachineEntry};
 use crate::execution::reduce::{ElementCopy, fill};

@@ -29,7 +29,7 @@ pub struct ReadyFrame<'a> {
     addresses: Vec<*mut u8>,
     /// Addresses that follow pointers that move.
     following: Vec<Follower>,
-    /// The extents of recorded calls whose trip counts vary.
+    /// The extents of recorded calls: trip counts change some.
     extents: Vec<usize>,
 }
 
@@ -43,16 +43,8 @@ struct Follower {
 
 /// One action of a step.
 enum ReadyAction<'a> {
-    /// A call, with its first address, its extents and strides, and its literals.
+    /// A call, with its first address, its first extent, its strides, and its literals.
     Call {
-        entry: MachineEntry,
-        addresses: usize,
-        extents: *const usize,
-        strides: *const isize,
-        literals: *const Cell,
-    },
-    /// The same with extents of this frame.
-    Bounded {
         entry: MachineEntry,
         addresses: usize,
         extents: usize,
@@ -207,8 +199,8 @@ impl<'a> ReadyFrame<'a> {
         self.following.extend(by_operand.iter().filter(|followers| follows(followers)).flatten());
         let bounded = own.trips.as_ref().filter(|_| recording.bounded);
         let extents = self.extents.len();
+        self.extents.extend_from_slice(&calls.extents);
         if let Some(trips) = bounded {
-            self.extents.extend_from_slice(&calls.extents);
             let ends = calls.actions.iter().filter_map(|action| match action {
                 RecordedAction::Call { extents: own, .. } => Some(extents + own.end - 2),
                 RecordedAction::Fill { .. } | RecordedAction::Copy { .. } => None,
@@ -229,16 +221,7 @@ impl<'a> ReadyFrame<'a> {
                 RecordedAction::Call { entry, addresses, extents: own, strides, .. } => {
                     let (entry, addresses, strides) =
                         (*entry, first + addresses.start, calls.strides[strides.clone()].as_ptr());
-                    match bounded {
-                        Some(_) => {
-                            let extents = extents + own.start;
-                            ReadyAction::Bounded { entry, addresses, extents, strides, literals }
-                        }
-                        None => {
-                            let extents = calls.extents[own.clone()].as_ptr();
-                            ReadyAction::Call { entry, addresses, extents, strides, literals }
-                        }
-                    }
+                    ReadyAction::Call { entry, addresses, extents: extents + own.start, strides, literals }
                 }
             });
         }
@@ -273,13 +256,10 @@ impl<'a> ReadyFrame<'a> {
             at += 1;
             match action {
                 &ReadyAction::Call { entry, addresses, extents, strides, literals } => {
-                    // SAFETY: the caller's promise: the recording was made for operands of these extents and strides.
-                    unsafe { entry.call(self.addresses[addresses..].as_ptr(), extents, strides, literals) };
-                }
-                &ReadyAction::Bounded { entry, addresses, extents, strides, literals } => {
-                    let extents = self.extents[extents..].as_ptr();
-                    // SAFETY: as above; the loop has no more trips than it was recorded with.
-                    unsafe { entry.call(self.addresses[addresses..].as_ptr(), extents, strides, literals) };
+                    let (addresses, extents) = (self.addresses[addresses..].as_ptr(), self.extents[extents..].as_ptr());
+                    // SAFETY: the caller's promise: the recording was made for operands of these extents and strides, and loops have no more
+                    // trips than it was made with.
+                    unsafe { entry.call(addresses, extents, strides, literals) };
                 }
                 &ReadyAction::Fill { to, element, count } => {
                     // SAFETY: as above.
