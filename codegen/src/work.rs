@@ -99,7 +99,12 @@ fn flops(kernel: &FusedKernel) -> u64 {
 /// Floating-point operations of a body.
 fn of_ops(body: &OpBody) -> u64 {
     let ops = body.stmts.iter().map(|stmt| match stmt.kind {
-        StmtKind::Op(Op::Where) | StmtKind::Load(_) | StmtKind::Gather(_) | StmtKind::Literal(_) | StmtKind::Cast => 0,
+        StmtKind::Op(Op::Where)
+        | StmtKind::Load(_)
+        | StmtKind::Gather(_)
+        | StmtKind::Address(_)
+        | StmtKind::Literal(_)
+        | StmtKind::Cast => 0,
         StmtKind::Op(op) => of_op(op, stmt.dtype),
     });
     ops.sum()

@@ -319,9 +319,9 @@ impl Inspection<'_> {
             });
             out.lines.push(StageLine::made(text, self.of_values(value), Some(n)));
         }
-        if let Some(LoopKernel { carried, .. }) = compiled {
+        if let Some(LoopKernel { accumulators, .. }) = compiled {
             out.plain(Some(n), format!("; {}", table::COMPILED_LOOP));
-            let state: Vec<String> = (0..*carried).map(|n| format!("in{n} and out{n}")).collect();
+            let state: Vec<String> = (0..accumulators.len()).map(|n| format!("in{n} and out{n}")).collect();
             if !state.is_empty() {
                 out.plain(Some(n), format!("; its state is read and written in one memory each: {}", state.join(", ")));
             }

@@ -388,7 +388,7 @@ impl<'a> PictureBuilder<'a> {
                     }
                     None => vec![format!("in{n}"), format!("{name} : {ty}")],
                 },
-                StmtKind::Op(_) | StmtKind::Cast | StmtKind::Gather(_) => {
+                StmtKind::Op(_) | StmtKind::Cast | StmtKind::Gather(_) | StmtKind::Address(_) => {
                     let operands = stmt.args.iter().map(|arg| match known.get(arg.index()) {
                         Some(Err(number)) => number.clone(),
                         _ => arg.to_string(),
@@ -404,6 +404,7 @@ impl<'a> PictureBuilder<'a> {
                             }
                             None => format!("gather in{n},"),
                         },
+                        StmtKind::Address(n) => format!("address in{n},"),
                         _ => "cast".to_owned(),
                     };
                     vec![format!("{op} {}", operands.join(", ")), format!("{name} : {ty}")]

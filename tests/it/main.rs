@@ -40,6 +40,7 @@ mod jax;
 mod joining_errors;
 mod joins;
 mod loop_calls;
+mod loop_elements;
 mod loops;
 mod movement_errors;
 #[cfg(feature = "npy")]

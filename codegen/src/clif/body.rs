@@ -30,8 +30,11 @@ impl Emitter<'_, '_> {
                     env.push(self.look_up(table, &args[0], in_range));
                 }
                 InstKind::Gather { input, word } => {
-                    let rows = &inputs[*input as usize..];
-                    env.push(self.gather_rows(rows, body.ty(inst.first), *word, &args[1]));
+                    let (rows, ty) = (&inputs[*input as usize..], body.ty(inst.first));
+                    env.push(match &self.step {
+                        Some(_) => self.gather_in_step((*input, *word), ty, rows, (inst.args[1], &args[1])),
+                        None => self.gather_rows(rows, ty, *word, &args[1]),
+                    });
                 }
                 InstKind::If(inner) => env.extend(self.if_any(inner, &args)),
                 InstKind::Repeat { max, state, body: inner } => env.extend(self.repeat(inner, *max, *state, &args)),

@@ -44,8 +44,27 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) lanes: u32,
     /// Record the body's register of each instruction.
     pub(super) located: bool,
+    /// The elements that the step before stored, if the code is that of steps, one after the other.
+    pub(super) step: Option<StepStores>,
     /// The lanes of the last look-up's index, and their block: several tables are often indexed by the same lanes.
     pub(super) looked_up: Option<(ir::Block, Regs, Vec<ir::Value>)>,
+}
+
+/// What the previous step stored at addresses, in order: a step that reads it again would wait for the store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StepStores {
+    pub(super) elements: Vec<StoredElement>,
+    /// For each register of the body whether it depends on elements that are read, other than accumulators: an index in it repeats
+    /// without a pattern, and a branch on it is mispredicted.
+    pub(super) unforeseen: Vec<bool>,
+}
+
+/// An element of the rows of an input, as stored: its row, which may be out of bounds, and its words.
+#[derive(Clone, Debug)]
+pub(super) struct StoredElement {
+    pub(super) input: usize,
+    pub(super) row: ir::Value,
+    pub(super) words: SmallVec<[ir::Value; 2]>,
 }
 
 /// The origin of the next instructions, stored as their source location.

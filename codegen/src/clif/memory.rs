@@ -4,9 +4,12 @@
 //! split into, and joined from, one group of registers per part.
 
 use super::lanes::{EVEN, Emitter, HIGH, LOW, LaneValue, ODD, Regs, ZIP_HIGH, ZIP_LOW, data, scalar_type, vector_type};
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use ndjit_ir::PrimType;
+use ndjit_ir::body::Reg;
 use ndjit_ir::loops::{Access, Role, Stride};
+use smallvec::SmallVec;
 
 /// An operand in the innermost loop.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +79,76 @@ impl Emitter<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Gathers a word in a step. The next step waits for it: branches, which are foreseen, take less time than selections. Of a recurrence's
+    /// 3.7 ns a clamp by selections took 0.7, and waiting for the element that the step before stored 1.7.
+    pub(super) fn gather_in_step(
+        &mut self,
+        (input, word): (u32, u32),
+        ty: PrimType,
+        rows: &[OperandStream],
+        (register, index): (Reg, &LaneValue),
+    ) -> LaneValue {
+        let position = self.regs(index, PrimType::I64, 64)[0];
+        let [of, last, step] = [0, 1, 2].map(|n| rows[n].pointer);
+        let (outside, inside) = (self.b.create_block(), self.b.create_block());
+        let nearest = self.b.append_block_param(inside, types::I64);
+        self.b.set_cold_block(outside);
+        let rows = self.b.ins().iadd_imm_s(last, 1);
+        let is_inside = self.b.ins().icmp(IntCC::UnsignedLessThan, position, rows);
+        self.b.ins().brif(is_inside, inside, &[BlockArg::Value(position)], outside, &[]);
+        self.b.switch_to_block(outside);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let clamped = self.b.ins().smin(position, last);
+        let clamped = self.b.ins().smax(clamped, zero);
+        self.b.ins().jump(inside, &[BlockArg::Value(clamped)]);
+        self.b.switch_to_block(inside);
+
+        let known = self.step.iter().filter(|step| !step.unforeseen[register.index()]).flat_map(|step| &step.elements);
+        let known: SmallVec<[(Value, Value); 2]> = known
+            .filter(|stored| stored.input == input as usize)
+            .filter_map(|stored| Some((stored.row, *stored.words.get(word as usize)?)))
+            .collect();
+        let found = self.b.create_block();
+        let element = self.b.append_block_param(found, scalar_type(ty));
+        // The last store counts. A row out of bounds is nobody's.
+        for &(row, value) in known.iter().rev() {
+            let other = self.b.create_block();
+            let same = self.b.ins().icmp(IntCC::Equal, nearest, row);
+            self.b.ins().brif(same, found, &[BlockArg::Value(value)], other, &[]);
+            self.b.switch_to_block(other);
+        }
+        let bytes = self.b.ins().imul(nearest, step);
+        let address = self.b.ins().iadd(of, bytes);
+        let loaded = self.load_word(ty, address, word as usize);
+        self.b.ins().jump(found, &[BlockArg::Value(loaded)]);
+        self.b.switch_to_block(found);
+        LaneValue::Lanes { regs: Regs::from_slice(&[element]), bits: ty.bits() }
+    }
+
+    /// Stores the words of one element at an address, if a condition holds, or unless the address is -1.
+    pub(super) fn store_at(
+        &mut self,
+        (condition, address): (Option<&LaneValue>, &LaneValue),
+        stream: &OperandStream,
+        words: &[LaneValue],
+    ) {
+        let address = self.regs(address, PrimType::I64, 64)[0];
+        let condition = match condition {
+            Some(condition) => self.regs(condition, PrimType::Bool, 64)[0],
+            None => self.b.ins().icmp_imm_s(IntCC::NotEqual, address, -1),
+        };
+        let stored = stream.access.dtype.storage().iter().zip(words);
+        let words: Vec<(PrimType, Value)> = stored.map(|(&ty, word)| (ty, self.regs(word, ty, ty.bits())[0])).collect();
+        let (inside, after) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(condition, inside, &[], after, &[]);
+        self.b.switch_to_block(inside);
+        for (word, (ty, value)) in words.into_iter().enumerate() {
+            self.store_word(ty, address, word, value);
+        }
+        self.b.ins().jump(after, &[]);
+        self.b.switch_to_block(after);
     }
 
     fn load_word(&mut self, ty: PrimType, address: Value, word: usize) -> Value {

@@ -165,7 +165,13 @@ pub fn emit(nest: &LoopNest, isa: &dyn TargetIsa, options: ClifOptions) -> Resul
 /// Checks that code can be generated for a nest.
 pub(crate) fn check(nest: &LoopNest, hoisted: usize, form: AccumulatorLayout) -> Result<()> {
     check_operands(nest, hoisted)?;
+    let addressed = nest.outputs.iter().any(|access| access.role != Role::Memory);
     match form {
+        AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Pairs | AccumulatorLayout::Rows
+            if addressed =>
+        {
+            Err(Error::new(ErrorCode::Verify, "clif: only steps store at addresses"))
+        }
         AccumulatorLayout::Plain | AccumulatorLayout::Columns | AccumulatorLayout::Pairs => Ok(()),
         AccumulatorLayout::Rows => check_rows(nest),
         AccumulatorLayout::Steps { accumulators } => check_steps(nest, accumulators),

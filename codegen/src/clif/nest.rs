@@ -308,6 +308,7 @@ impl NestEmitter<'_> {
             constants: &mut args.table,
             lanes,
             located: self.located,
+            step: None,
             looked_up: None,
         }
     }
@@ -323,7 +324,7 @@ impl NestEmitter<'_> {
             }
             let stride = (access.inner == Stride::Strided).then(|| self.stride(b, args, i, axis));
             streams.push(OperandStream { access: *access, pointer, stride, first });
-            first += access.words().len();
+            first += if i < self.nest.inputs.len() { access.words() } else { access.dtype.storage() }.len();
         }
         streams
     }

@@ -2,19 +2,20 @@
 //! for one op, not for the previous store. One lane at a time.
 
 use super::AccumulatorLayout;
-use super::lanes::{LaneValue, Located};
+use super::lanes::{Emitter, LaneValue, Located, StepStores, StoredElement, scalar_type};
 use super::memory::OperandStream;
 use super::nest::{Args, NestEmitter};
 use super::rows::registers;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
-use ndjit_ir::loops::Stride;
+use ndjit_ir::body::{Inst, InstKind, Prim, Reg};
+use ndjit_ir::loops::{Access, Role, Stride};
 use smallvec::SmallVec;
 
 impl NestEmitter<'_> {
     /// The innermost loop. `env` has the invariants; the first `accumulators` inputs and outputs do not move. A loop that ends by its
-    /// condition evaluates its body once more at the end: no primitive traps.
+    /// condition evaluates its body once more at the end, without its stores: no primitive traps.
     pub(super) fn take_steps(
         &self,
         b: &mut FunctionBuilder<'_>,
@@ -30,9 +31,13 @@ impl NestEmitter<'_> {
         let loaded: Vec<LaneValue> = streams[..accumulators].iter().flat_map(|stream| emitter.load(stream)).collect();
         let first = registers(&mut emitter, &loaded, &types);
 
+        let unforeseen = self.unforeseen(accumulators);
+        let known = self.element_stores(streams, &unforeseen);
+        let none: Vec<Value> = known.iter().flat_map(|stored| stored.nothing(self, &mut emitter)).collect();
+
         let (header, exit) = (b.create_block(), b.create_block());
         let mut arguments = self.moving(&streams[accumulators..], total);
-        arguments.extend(first.iter().flatten().map(|&value| BlockArg::Value(value)));
+        arguments.extend(first.iter().flatten().chain(&none).map(|&value| BlockArg::Value(value)));
         b.ins().jump(header, &arguments);
         b.switch_to_block(header);
         let mut moved = streams.to_vec();
@@ -47,16 +52,47 @@ impl NestEmitter<'_> {
             env[word] = LaneValue::Lanes { regs: regs.clone(), bits: ty.bits() };
             before.push(regs);
         }
+        let mut parameter = |ty: Type| b.append_block_param(header, ty);
+        let elements = known.iter().map(|stored| stored.parameters(self, &mut parameter)).collect();
         let (inputs, outputs) = moved.split_at(self.nest.inputs.len());
         let mut emitter = self.emitter(b, args, 1);
+        emitter.step = Some(StepStores { elements, unforeseen });
         let values = self.values(&mut emitter, inputs, &mut env);
         let after = registers(&mut emitter, &values[..words], &types);
-        for (n, stream) in outputs.iter().enumerate().skip(accumulators) {
-            let words = stream.access.dtype.storage().len();
+        // A step whose condition is false changes nothing.
+        let condition = if let AccumulatorLayout::While { .. } = self.form {
+            let condition = values.len() - 1;
+            let types: Vec<PrimType> = self.body.output_types().skip(condition).collect();
+            let condition = registers(&mut emitter, &values[condition..], &types);
+            Some(condition[0][0])
+        } else {
+            None
+        };
+        let stored = accumulators..outputs.len() - usize::from(condition.is_some());
+        let stores = !stored.is_empty();
+        if let (Some(condition), true) = (condition, stores) {
+            let go_on = emitter.b.create_block();
+            emitter.b.ins().brif(condition, go_on, &[], exit, &[]);
+            emitter.b.switch_to_block(go_on);
+        }
+        for n in stored {
+            let (stream, words) = (&outputs[n], outputs[n].access.dtype.storage().len());
+            let values = &values[stream.first..];
             emitter.locate(Located::Store(n));
-            emitter.store(stream, &values[stream.first..][..words]);
+            match stream.access.role {
+                Role::Memory => emitter.store(stream, &values[..words]),
+                Role::Rows => {
+                    let address = match self.chosen(self.body.outputs[stream.first + words]) {
+                        Some([condition, address]) => (Some(&env[condition.index()]), &env[address.index()]),
+                        None => (None, &values[words]),
+                    };
+                    emitter.store_at(address, stream, &values[..words]);
+                }
+                Role::Index => {}
+            }
         }
         emitter.locate(Located::Nowhere);
+        let stored: Vec<Value> = known.iter().flat_map(|stored| stored.stored(self, &mut emitter, &env)).collect();
         for stream in &mut moved[accumulators..] {
             let bytes = stream.access.dtype.bytes() as i64;
             match (stream.access.inner, stream.stride) {
@@ -67,16 +103,13 @@ impl NestEmitter<'_> {
         }
         let left = b.ins().iadd_imm_s(left, -1);
         let mut arguments = self.moving(&moved[accumulators..], left);
-        arguments.extend(after.iter().flatten().map(|&value| BlockArg::Value(value)));
-        let (more, last) = if let AccumulatorLayout::While { .. } = self.form {
-            let condition = values.len() - 1;
-            let types: Vec<PrimType> = self.body.output_types().skip(condition).collect();
-            let condition = registers(&mut self.emitter(b, args, 1), &values[condition..], &types);
-            (condition[0][0], before)
-        } else {
-            (left, after)
+        arguments.extend(after.iter().flatten().chain(&stored).map(|&value| BlockArg::Value(value)));
+        match condition {
+            Some(_) if stores => b.ins().jump(header, &arguments),
+            Some(more) => b.ins().brif(more, header, &arguments, exit, &[]),
+            None => b.ins().brif(left, header, &arguments, exit, &[]),
         };
-        b.ins().brif(more, header, &arguments, exit, &[]);
+        let last = if condition.is_some() { before } else { after };
         b.switch_to_block(exit);
         let mut emitter = self.emitter(b, args, 1);
         let last: Vec<LaneValue> =
@@ -85,5 +118,102 @@ impl NestEmitter<'_> {
             let words = stream.access.dtype.storage().len();
             emitter.store(stream, &last[stream.first..][..words]);
         }
+    }
+
+    /// The condition and the address, of an address that is -1 unless the condition holds.
+    fn chosen(&self, address: Reg) -> Option<[Reg; 2]> {
+        let chosen = self.body.definition(address)?;
+        let &[condition, address, otherwise] = &chosen.args[..] else { return None };
+        let none = matches!(self.body.definition(otherwise)?.kind, InstKind::Const(u64::MAX));
+        (none && matches!(chosen.kind, InstKind::Prim(Prim::Select))).then_some([condition, address])
+    }
+
+    /// The stores at addresses whose elements the next step may read, at foreseen indices, of inputs with few of them.
+    fn element_stores(&self, streams: &[OperandStream], unforeseen: &[bool]) -> Vec<AddressedStore> {
+        let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
+        let of = |stream: &OperandStream| {
+            let dtype = stream.access.dtype;
+            let words = stream.first..stream.first + dtype.storage().len();
+            let [condition, address] = self.chosen(*self.body.outputs.get(words.end)?)?;
+            let row = *self.body.definition(condition)?.args.first()?;
+            let base = self.body.definition(address)?.args.clone();
+            let rows = |input: &OperandStream| {
+                let Access { role, dtype: own, .. } = input.access;
+                role == Role::Rows && own == dtype && base.iter().any(|reg| reg.index() == input.first)
+            };
+            Some(AddressedStore { input: inputs.iter().position(rows)?, row, words: self.body.outputs[words].into() })
+        };
+        let stores = outputs.iter().filter(|stream| stream.access.role == Role::Rows);
+        let stores: Option<Vec<AddressedStore>> = stores.map(of).collect();
+        let mut stores = stores.unwrap_or_default();
+        let count = |input: usize| stores.iter().filter(|stored| stored.input == input).count();
+        let read = |input: usize| {
+            let reads = |inst: &Inst| {
+                let own = matches!(inst.kind, InstKind::Gather { input: from, .. } if from as usize == input);
+                own && !unforeseen[inst.args[1].index()]
+            };
+            self.body.insts.iter().any(reads)
+        };
+        let useful: Vec<bool> =
+            stores.iter().map(|stored| count(stored.input) <= MAX_KNOWN && read(stored.input)).collect();
+        let mut useful = useful.into_iter();
+        stores.retain(|_| useful.next() == Some(true));
+        stores
+    }
+
+    /// For each register whether it depends on elements that are read, other than accumulators.
+    fn unforeseen(&self, accumulators: usize) -> Vec<bool> {
+        let mut unforeseen = vec![false; self.body.types.len()];
+        let mut at = 0;
+        for (n, access) in self.nest.inputs.iter().enumerate() {
+            let read = n >= accumulators && access.role == Role::Memory && access.inner != Stride::Broadcast;
+            unforeseen[at..at + access.words().len()].fill(read);
+            at += access.words().len();
+        }
+        for inst in &self.body.insts {
+            let read = matches!(inst.kind, InstKind::Gather { .. });
+            let read = read || inst.args.iter().any(|arg| unforeseen[arg.index()]);
+            inst.result_regs().for_each(|reg| unforeseen[reg.index()] = read);
+        }
+        unforeseen
+    }
+}
+
+/// The maximum number of stores to an array whose elements the next step compares its reads with.
+const MAX_KNOWN: usize = 2;
+
+/// A store at an address: the input with the rows, and the registers of the row and of the words.
+struct AddressedStore {
+    input: usize,
+    row: Reg,
+    words: SmallVec<[Reg; 2]>,
+}
+
+impl AddressedStore {
+    /// The values before the first step: no row.
+    fn nothing(&self, nest: &NestEmitter<'_>, emitter: &mut Emitter<'_, '_>) -> Vec<Value> {
+        let row = emitter.regs(&LaneValue::Const(u64::MAX), PrimType::I64, 64)[0];
+        let zero = |word: &Reg| {
+            let ty = nest.body.ty(*word);
+            emitter.regs(&LaneValue::Const(0), ty, ty.bits())[0]
+        };
+        let words: Vec<Value> = self.words.iter().map(zero).collect();
+        [row].into_iter().chain(words).collect()
+    }
+
+    /// The values of the step before.
+    fn parameters(&self, nest: &NestEmitter<'_>, parameter: &mut impl FnMut(Type) -> Value) -> StoredElement {
+        let row = parameter(types::I64);
+        let words = self.words.iter().map(|&word| parameter(scalar_type(nest.body.ty(word)))).collect();
+        StoredElement { input: self.input, row, words }
+    }
+
+    /// The values of this step.
+    fn stored(&self, nest: &NestEmitter<'_>, emitter: &mut Emitter<'_, '_>, env: &[LaneValue]) -> Vec<Value> {
+        let value = |reg: &Reg| {
+            let ty = nest.body.ty(*reg);
+            emitter.regs(&env[reg.index()], ty, ty.bits())[0]
+        };
+        [self.row].iter().chain(&self.words).map(value).collect()
     }
 }

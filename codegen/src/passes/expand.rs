@@ -4,7 +4,7 @@
 //! constants; unused instructions are removed; invariants of the innermost loop move to the front, for code generators
 //! to compute once. The pass depends on the target only in the method of [divisions](Divisions).
 
-use ndjit_ir::body::{Body, BodyBuilder, Inst, Reg};
+use ndjit_ir::body::{Body, BodyBuilder, Inst, InstKind, Prim, Reg};
 use ndjit_ir::kernel::{OpBody, Stmt, StmtKind};
 use ndjit_ir::loops::{Access, LoopBody, LoopNest, NestKind, Stride};
 use ndjit_ir::{Error, ErrorCode, PrimType, Result, StatementOrigin};
@@ -49,7 +49,7 @@ pub fn expand(nest: &LoopNest, divisions: Divisions) -> Result<LoopNest> {
         LoopBody::Ops(ops) => ops,
     };
     check(nest, ops)?;
-    let (body, hoisted) = hoist(inline(nest, ops, divisions), &invariant_inputs(nest));
+    let (body, hoisted) = hoist(inline(nest, ops, divisions), nest);
     Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest.clone() })
 }
 
@@ -86,6 +86,11 @@ fn inline(nest: &LoopNest, ops: &OpBody, divisions: Divisions) -> Body {
                 let words: Vec<Reg> = words.map(|(word, &ty)| builder.gather(ty, (n, word as u32), told)).collect();
                 builder.inline(shared_load_body(ops.inputs[n as usize]), &words)
             }
+            StmtKind::Address(n) => {
+                let (base, row) = (loads[n as usize][0], args[0]);
+                let (last, step) = (loads[n as usize + 1][0], loads[n as usize + 2][0]);
+                vec![address(&mut builder, base, row, (last, step))]
+            }
             StmtKind::Literal(n) => literals[n as usize].clone(),
             StmtKind::Op(op) => {
                 let dtype = ops.compute_dtype(stmt, op);
@@ -116,6 +121,17 @@ fn inline(nest: &LoopNest, ops: &OpBody, divisions: Divisions) -> Body {
     builder.finish(&outputs)
 }
 
+/// The address of a row, or -1: see [`StmtKind::Address`]. The number of rows, one more than the last, is not negative.
+fn address(builder: &mut BodyBuilder, base: Reg, row: Reg, (last, step): (Reg, Reg)) -> Reg {
+    let one = builder.bits(PrimType::I64, 1);
+    let rows = builder.prim(Prim::Iadd, &[last, one], None);
+    let inside = builder.prim(Prim::Ult, &[row, rows], None);
+    let bytes = builder.prim(Prim::Imul, &[row, step], None);
+    let address = builder.prim(Prim::Iadd, &[base, bytes], None);
+    let none = builder.bits(PrimType::I64, u64::MAX);
+    builder.prim(Prim::Select, &[inside, address, none], None)
+}
+
 /// Returns the origin of a statement's instructions.
 pub(crate) fn origin(stmt: &Stmt, number: usize) -> StatementOrigin {
     match stmt.origin {
@@ -131,7 +147,7 @@ fn invariant_stmts(nest: &LoopNest, ops: &OpBody) -> Vec<bool> {
         invariant.push(match stmt.kind {
             StmtKind::Load(n) => is_invariant(nest, &nest.inputs[n as usize]),
             StmtKind::Literal(_) => true,
-            StmtKind::Gather(_) => false,
+            StmtKind::Gather(_) | StmtKind::Address(_) => false,
             StmtKind::Op(_) | StmtKind::Cast => stmt.args.iter().all(|arg| invariant[arg.index()]),
         });
     }
@@ -144,7 +160,7 @@ fn is_invariant(nest: &LoopNest, access: &Access) -> bool {
 }
 
 /// Returns for each input register of the expanded body whether it is invariant in the innermost loop.
-pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
+fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
     let mut invariant = Vec::new();
     for access in &nest.inputs {
         invariant.extend(std::iter::repeat_n(is_invariant(nest, access), access.words().len()));
@@ -156,11 +172,12 @@ pub(super) fn invariant_inputs(nest: &LoopNest) -> Vec<bool> {
 }
 
 /// Moves the instructions that depend only on invariant inputs to the front, in order. Returns their number.
-pub(super) fn hoist(body: Body, invariant_inputs: &[bool]) -> (Body, usize) {
+pub(super) fn hoist(body: Body, nest: &LoopNest) -> (Body, usize) {
     let mut invariant = vec![false; body.types.len()];
-    invariant[..body.inputs].copy_from_slice(invariant_inputs);
+    invariant[..body.inputs].copy_from_slice(&invariant_inputs(nest));
     for inst in &body.insts {
-        let stays = inst.args.iter().all(|a| invariant[a.index()]);
+        let rows_change = nest.stores_at_addresses() && matches!(inst.kind, InstKind::Gather { .. });
+        let stays = !rows_change && inst.args.iter().all(|a| invariant[a.index()]);
         inst.result_regs().for_each(|r| invariant[r.index()] = stays);
     }
     let stays = |inst: &Inst| invariant[inst.first.index()];

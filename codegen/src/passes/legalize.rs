@@ -3,7 +3,7 @@
 //! There is one rewrite: high multiplication by pieces of half the width. Other unsupported primitives are errors with
 //! the target's reason.
 
-use super::expand::{hoist, invariant_inputs};
+use super::expand::hoist;
 use crate::target::{PrimSupport, Target};
 use ndjit_ir::body::{Body, BodyBuilder, Inst, InstKind, Prim, Reg};
 use ndjit_ir::loops::{LoopBody, LoopNest};
@@ -20,7 +20,7 @@ pub fn legalize(nest: LoopNest, target: &Target) -> Result<LoopNest> {
     let Err(_) = verify(body, target) else { return Ok(nest) };
     let body = rewrite(body, target);
     verify(&body, target)?;
-    let (body, hoisted) = hoist(body, &invariant_inputs(&nest));
+    let (body, hoisted) = hoist(body, &nest);
     Ok(LoopNest { body: LoopBody::Prims { body, hoisted }, ..nest })
 }
 

@@ -42,6 +42,9 @@ pub enum StmtKind {
     /// The element of input `n` in the row of the operand, an `i64`; out-of-bounds indices are clamped. Inputs `n + 1` and `n + 2` are the
     /// last row and the row stride.
     Gather(u32),
+    /// The address of the element of input `n` in the row of the operand, as for [`Gather`](StmtKind::Gather): an `i64`; -1 if there is no
+    /// such row. An output of [rows](crate::loops::Role::Rows) is stored there.
+    Address(u32),
     /// Literal `n`.
     Literal(u32),
     /// An op on operands of its computing dtype.

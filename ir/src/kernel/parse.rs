@@ -280,11 +280,16 @@ pub(crate) fn read_stmt(line: &mut Line<'_>, body: &mut OpBody) -> Result<()> {
         kind = StmtKind::Gather(line.id("in", "an input, as in `in0`")?);
         line.expect(",")?;
         args.push(read_scalar(line, body)?);
+    } else if line.eat("address") {
+        kind = StmtKind::Address(line.id("in", "an input, as in `in0`")?);
+        line.expect(",")?;
+        args.push(read_scalar(line, body)?);
     } else if line.eat("literal") {
         kind = StmtKind::Literal(line.id("l", "a literal, as in `l0`")?);
     } else {
         if !line.eat("cast") {
-            let op = line.word("an op, `load`, `gather`, `literal` or `cast`", |word| word.parse::<Op>().ok())?;
+            let op =
+                line.word("an op, `load`, `gather`, `address`, `literal` or `cast`", |word| word.parse::<Op>().ok())?;
             kind = StmtKind::Op(op);
         }
         args = SmallVec::from_vec(line.items(|line| read_scalar(line, body))?);

@@ -128,6 +128,7 @@ impl OpBody {
         let what = match stmt.kind {
             StmtKind::Load(input) => format!("load in{input}"),
             StmtKind::Gather(input) => format!("gather in{input},"),
+            StmtKind::Address(input) => format!("address in{input},"),
             StmtKind::Literal(literal) => format!("literal l{literal}"),
             StmtKind::Op(op) => op.to_string(),
             StmtKind::Cast => "cast".to_owned(),

@@ -375,14 +375,18 @@ fn check_stmt(body: &OpBody, index: usize, stmt: &Stmt) -> Result<(), String> {
     };
     match stmt.kind {
         StmtKind::Load(n) => takes(0).and_then(|()| declared(&body.inputs, n)),
-        StmtKind::Gather(n) => {
+        StmtKind::Gather(n) | StmtKind::Address(n) => {
             takes(1)?;
             let index = body.dtype(stmt.args[0]);
             let follow = (1..=2).map(|more| body.inputs.get((n as usize).saturating_add(more)));
             if index != DType::I64 || follow.into_iter().any(|dtype| dtype != Some(&DType::I64)) {
                 return Err("rows, their last position and their step are i64".to_owned());
             }
-            declared(&body.inputs, n)
+            match stmt.kind {
+                StmtKind::Address(_) if stmt.dtype != DType::I64 => Err("an address is an i64".to_owned()),
+                StmtKind::Address(_) => Ok(()),
+                _ => declared(&body.inputs, n),
+            }
         }
         StmtKind::Literal(n) => takes(0).and_then(|()| declared(&body.literals, n)),
         StmtKind::Cast => takes(1),

@@ -6,9 +6,10 @@
 //! - it has the nest's numbers of loops and operands;
 //! - the number of indices is at most `isize::MAX`;
 //! - a contiguous or broadcast operand has that stride along the innermost loop;
-//! - every byte read or written lies in its buffer, for gathered operands those of all rows (no byte is, if an extent is 0);
+//! - every byte read or written lies in its buffer, for gathered operands, and outputs at addresses, those of all rows (no byte is, if an
+//!   extent is 0);
 //! - bounds and strides of rows are broadcast along all loops;
-//! - no two indices write the same byte of an output, so stores may be in any order, or parallel. The check is stricter: ordered by
+//! - no two indices write the same byte of an output without an address, so stores may be in any order, or parallel. The check is stricter: ordered by
 //!   size, each stride is at least the span of all smaller axes.
 //!
 //! Not checked: overlapping buffers of different operands.
@@ -20,7 +21,7 @@ use smallvec::SmallVec;
 
 impl IterationDomain {
     /// Checks that `nest` with this domain stays inside buffers of these sizes in bytes, and writes no byte twice.
-    /// Checks that `nest` with this domain stays inside buffers of these sizes in bytes, and writes no byte twice.
+    ///
     /// # Errors
     /// `Verify`, one fact per problem.
     pub fn verify(&self, nest: &LoopNest, input_bytes: &[usize], output_bytes: &[usize]) -> Result<()> {
@@ -56,11 +57,18 @@ impl IterationDomain {
                     let reach = self.check_class(nest, access, layout);
                     let reach = reach.and_then(|()| match access.role {
                         Role::Rows => {
-                            self.with_rows(n).and_then(|(all, layout)| all.check_reach(access, &layout, bytes))
+                            // Those of an output are an input's, where the body takes the address.
+                            let rows = if prefix == "out" { nest.address_of(n).map(|n| n as usize) } else { Some(n) };
+                            rows.map_or(Ok(()), |rows| {
+                                self.with_rows(rows).and_then(|(all, layout)| all.check_reach(access, &layout, bytes))
+                            })
                         }
                         Role::Memory | Role::Index => self.check_reach(access, layout, bytes),
                     });
-                    if prefix == "out" { reach.and_then(|()| self.check_writes(access, layout)) } else { reach }
+                    match access.role {
+                        Role::Memory if prefix == "out" => reach.and_then(|()| self.check_writes(access, layout)),
+                        Role::Memory | Role::Rows | Role::Index => reach,
+                    }
                 };
                 problems.check(checked, || format!("{prefix}{n}: {access}, {layout}"));
             }

@@ -1,8 +1,8 @@
 //! Loop nests: the memory accesses and the computation of one kernel. Extents, strides and literals are run-time arguments
 //! ([`IterationDomain`]), so one nest serves all sizes; the nest itself, compared as a value, is the key of the kernel cache.
 //!
-//! All loads of an index come before its stores, and outputs do not overlap each other. An output may share its memory
-//! with an input of the same domain.
+//! All loads of an index come before its stores, and outputs do not overlap each other, except those of rows of one array, which are
+//! stored in order. An output may share its memory with an input of the same domain.
 
 mod bounds;
 mod kind;
@@ -17,7 +17,7 @@ pub use text::LoopLine;
 
 use crate::body::Body;
 use crate::dtype::{DType, PrimType};
-use crate::kernel::OpBody;
+use crate::kernel::{OpBody, StmtKind};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -52,7 +52,8 @@ pub enum Role {
     /// No memory: the element is the address itself, an `i64` of offset and strides. Indices along axes need no array.
     Index,
     /// Memory with gathered rows: the operand is the address of the element in the first row, as an `i64`. The next two operands, without
-    /// memory, are the last row and the row stride in bytes, both broadcast along all loops.
+    /// memory, are the last row and the row stride in bytes, both broadcast along all loops. An output is stored at the
+    /// [address](crate::kernel::StmtKind::Address) that the next output, without memory, is; or in a scatter in the row of the index.
     Rows,
 }
 
@@ -115,6 +116,20 @@ impl LoopNest {
     pub fn map(rank: usize, inputs: Vec<Access>, literals: &[DType], outputs: Vec<Access>, body: OpBody) -> LoopNest {
         let (literals, body) = (literals.to_vec(), LoopBody::Ops(Arc::new(body)));
         LoopNest { rank, inputs, literals, outputs, body, kind: NestKind::Map }
+    }
+
+    /// Whether outputs are stored at addresses, where a later index may read.
+    pub fn stores_at_addresses(&self) -> bool {
+        self.kind == NestKind::Map && self.outputs.iter().any(|access| access.role == Role::Rows)
+    }
+
+    /// The input in whose rows output `n` of a body of ops is stored, at the address that the next output is.
+    pub fn address_of(&self, n: usize) -> Option<u32> {
+        let LoopBody::Ops(body) = &self.body else { return None };
+        match body.stmts.get(body.outputs.get(n + 1)?.index())?.kind {
+            StmtKind::Address(input) => Some(input),
+            _ => None,
+        }
     }
 
     /// The number of loops that outputs move along: all except reduced ones.

@@ -1,15 +1,16 @@
 //! The verifier of loop nests. It checks that
 //!
 //! - there is at least one loop, and at least one output;
-//! - outputs move along the innermost loop, and have memory;
+//! - outputs move along the innermost loop, and have memory; what a map stores in rows has an address after it, in rows of its dtype;
 //! - a nest that reduces has reduced loops, an elementary reduction of each output's dtype, and vectors along a parallel loop only if it
 //!   has one; a nest that scans has a scan for each output, along one loop; a nest that sorts has a sort for each, vectors along that
 //!   loop and a body of ops;
-//! - indices are `i64`; two of them follow a gathered input; outputs and contiguous operands are not addresses;
+//! - indices are `i64`; two of them follow a gathered input;
 //! - a body of ops is valid, with the nest's inputs, literals and outputs;
 //! - a body of primitives is valid, takes the storage words of each input and the registers of each literal, in
 //!   order, and gives the storage words of each output;
-//! - hoisted instructions use only literals, inputs broadcast along the innermost loop, and other hoisted ones.
+//! - hoisted instructions use only literals, inputs broadcast along the innermost loop, and other hoisted ones; they gather nothing if the
+//!   nest stores at addresses.
 //!
 //! [`IterationDomain`](super::IterationDomain) has the checks of bounds.
 
@@ -35,17 +36,15 @@ impl LoopNest {
             problems.note("a nest has at least one output".to_owned());
         }
         let scatters = matches!(self.kind, NestKind::Scatter(_));
-        let still = |access: &Access| access.inner == Stride::Broadcast && !scatters;
+        let still = |access: &Access| access.inner == Stride::Broadcast && access.role == Role::Memory;
         for (n, _) in self.outputs.iter().enumerate().filter(|(_, access)| still(access)) {
             problems.note(format!("out{n} does not move along the innermost loop"));
         }
         let is_index = |access: &&Access| access.is_index();
-        let role = if scatters { Role::Rows } else { Role::Memory };
-        if self.outputs.iter().any(|access| access.role != role)
-            || self.inputs.iter().filter(is_index).any(|access| access.dtype != DType::I64)
-        {
-            problems.note("indices are inputs of dtype i64".to_owned());
+        if self.inputs.iter().chain(&self.outputs).filter(is_index).any(|access| access.dtype != DType::I64) {
+            problems.note("indices are i64".to_owned());
         }
+        self.check_roles(&mut problems);
         for (n, _) in self.inputs.iter().enumerate().filter(|(_, access)| access.role == Role::Rows) {
             let told = |n: usize| self.inputs.get(n).is_some_and(|access| access.is_index());
             if !told(n + 1) || !told(n + 2) {
@@ -113,6 +112,29 @@ impl LoopNest {
         problems.verdict("loop nest")
     }
 
+    /// Checks that outputs are stored at their index; or a scatter's in its rows; or a map's at the address that the next output is.
+    fn check_roles(&self, problems: &mut Problems) {
+        let scatters = matches!(self.kind, NestKind::Scatter(_));
+        let mut outputs = self.outputs.iter().enumerate();
+        while let Some((n, access)) = outputs.next() {
+            let sound = match access.role {
+                Role::Memory => !scatters,
+                Role::Rows if scatters => true,
+                Role::Rows => {
+                    let address = outputs.next().filter(|(_, next)| next.is_index() && self.kind == NestKind::Map);
+                    let of = self.address_of(n).and_then(|input| self.inputs.get(input as usize));
+                    let ops = matches!(self.body, LoopBody::Ops(_));
+                    address.is_some()
+                        && (!ops || of.is_some_and(|of| (of.role, of.dtype) == (Role::Rows, access.dtype)))
+                }
+                Role::Index => false,
+            };
+            if !sound {
+                problems.note(format!("out{n}: {access} is stored neither at its index nor at an address"));
+            }
+        }
+    }
+
     fn check_reduce(&self, reduce: &NestReduce, problems: &mut Problems) {
         if !(1..=self.rank).contains(&reduce.loops) {
             problems.note(format!("{} of {} loops are reduced", reduce.loops, self.rank));
@@ -142,7 +164,9 @@ impl LoopNest {
             let rows = |n: u32| self.inputs.get(n as usize).is_some_and(|access| access.role == Role::Rows);
             match stmt.kind {
                 StmtKind::Load(n) if rows(n) => problems.note(format!("in{n} is loaded, not gathered from")),
-                StmtKind::Gather(n) if !rows(n) => problems.note(format!("in{n} is gathered from, and has no rows")),
+                StmtKind::Gather(n) | StmtKind::Address(n) if !rows(n) => {
+                    problems.note(format!("in{n} is gathered from, or an address is in it, and it has no rows"));
+                }
                 _ => {}
             }
         }
@@ -203,6 +227,9 @@ impl LoopNest {
         }
         invariant[reg..body.inputs].fill(true);
         for inst in hoisted {
+            if self.stores_at_addresses() && matches!(inst.kind, InstKind::Gather { .. }) {
+                problems.note(format!("{} is hoisted, but the rows it reads may change", inst.first));
+            }
             if let Some(arg) = inst.args.iter().find(|arg| !invariant[arg.index()]) {
                 problems.note(format!("{} is hoisted, but {arg} changes in the innermost loop", inst.first));
             }

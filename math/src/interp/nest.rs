@@ -163,8 +163,16 @@ fn scattered<M: NestMemory>(
 fn store(nest: &LoopNest, domain: &IterationDomain, index: &[usize], words: Vec<u64>, memory: &mut impl NestMemory) {
     let mut words = words.into_iter();
     for (n, (access, layout)) in nest.outputs.iter().zip(&domain.outputs).enumerate() {
-        for ((offset, ty), bits) in word_offsets(access, layout, index).zip(words.by_ref()) {
-            memory.store(n, offset, ty, bits);
+        let own: SmallVec<[u64; 2]> = words.by_ref().take(access.dtype.storage().len()).collect();
+        let at = match access.role {
+            Role::Memory => Some(offset(layout, index)),
+            Role::Rows => words.as_slice().first().map(|&address| address as usize).filter(|&at| at != usize::MAX),
+            Role::Index => None,
+        };
+        let Some(mut at) = at else { continue };
+        for (&ty, bits) in access.dtype.storage().iter().zip(own) {
+            memory.store(n, at, ty, bits);
+            at = at.wrapping_add(ty.bytes());
         }
     }
 }
@@ -244,10 +252,15 @@ fn check_form(nest: &LoopNest, domain: &IterationDomain, literals: &[u64]) -> Re
     }
 }
 
+/// Returns the offset of the element at `index`.
+fn offset(layout: &Layout, index: &[usize]) -> usize {
+    let steps = index.iter().zip(&layout.strides);
+    steps.fold(layout.offset, |at, (&i, &stride)| at.wrapping_add(i.wrapping_mul(stride as usize)))
+}
+
 /// Returns offset and type of each storage word of the element at `index`.
 fn word_offsets(access: &Access, layout: &Layout, index: &[usize]) -> impl Iterator<Item = (usize, PrimType)> + use<> {
-    let steps = index.iter().zip(&layout.strides);
-    let mut at = steps.fold(layout.offset, |at, (&i, &stride)| at.wrapping_add(i.wrapping_mul(stride as usize)));
+    let mut at = offset(layout, index);
     access.words().iter().map(move |&ty| {
         let offset = at;
         at = at.wrapping_add(ty.bytes());
@@ -306,6 +319,16 @@ impl Evaluator<'_> {
                             };
                             stmt.dtype.storage().iter().map(&mut word).collect()
                         }
+                        StmtKind::Address(n) => {
+                            let told = |n| nth(&nest.inputs, Access::words, words, n)[0];
+                            let row = scalars[stmt.args[0].index()][0] as i64;
+                            let inside = (0..=told(n + 1) as i64).contains(&row);
+                            vec![if inside {
+                                told(n).wrapping_add((row as u64).wrapping_mul(told(n + 2)))
+                            } else {
+                                u64::MAX
+                            }]
+                        }
                         StmtKind::Literal(n) => nth(&nest.literals, |dtype| dtype.repr(), literals, n).to_vec(),
                         StmtKind::Op(_) | StmtKind::Cast => {
                             stmt.args.iter().flat_map(|arg| scalars[arg.index()].iter().copied()).collect()
@@ -329,7 +352,7 @@ fn nth<'a, T>(operands: &[T], parts: fn(&T) -> &'static [PrimType], words: &'a [
 /// Creates the body of a statement. A literal comes in registers, and is cast to its dtype.
 fn stmt_body(body: &OpBody, stmt: &ndjit_ir::kernel::Stmt) -> Body {
     match stmt.kind {
-        StmtKind::Load(_) | StmtKind::Gather(_) => load_body(stmt.dtype),
+        StmtKind::Load(_) | StmtKind::Gather(_) | StmtKind::Address(_) => load_body(stmt.dtype),
         StmtKind::Literal(_) => cast_body(stmt.dtype, stmt.dtype),
         StmtKind::Op(op) => crate::body(op, body.compute_dtype(stmt, op)),
         StmtKind::Cast => cast_body(body.dtype(stmt.args[0]), stmt.dtype),

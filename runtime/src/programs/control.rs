@@ -60,14 +60,15 @@ impl Controller {
         {
             return Err(wrong());
         }
-        let sizes = (&operands[..], &made[..]);
+        let sizes = (&operands[..], &made[..], control.carried());
         let compiled =
             compiled.as_ref().map(|loops| CompiledLoop::new(loops, bodies, sizes, code, threads)).transpose()?;
         let programs = match compiled {
             Some(_) => Vec::new(),
             None => bodies.iter().map(&mut compile).collect::<Result<Vec<_>>>()?,
         };
-        let scratch = scratch(state(&control, &made), programs.iter().map(|program| program.memory().peak));
+        let own = state(&control, &made, compiled.is_some().then_some(&results[..]));
+        let scratch = scratch(own, programs.iter().map(|program| program.memory().peak));
         let last = |inner: &Inner<DType>| {
             let mut later = vec![false; operands.len()];
             let mut last: Vec<bool> =
@@ -208,14 +209,14 @@ impl Controller {
         // Zeros first would be another pass over memory: 1.5 of the 5.1 ms of two scans of 200 x 10,000 `f64`.
         let fresh_stacked =
             || self.made[carried..].iter().map(|&bytes| Writable::new(bytes)).collect::<Result<Vec<_>>>();
-        if let Some(compiled) = &self.compiled {
-            let mut stacked = fresh_stacked()?;
-            let begin = |bytes: &&[u8]| Buffer::from_bytes(bytes);
-            let mut state = operands[..carried].iter().map(begin).collect::<Result<Vec<_>>>()?;
-            compiled.run(operands, length.unwrap_or(usize::MAX >> 1), &mut state, &mut stacked, call.scalars)?;
-            // SAFETY: each step has stored its slice of each.
-            let stacked = stacked.into_iter().map(|memory| unsafe { memory.assume_written() });
-            return Ok(state.into_iter().chain(stacked).map(Arc::new).collect());
+        if self.compiled.is_some() {
+            let mut made = self.made.iter().map(|&bytes| Writable::new(bytes)).collect::<Result<Vec<_>>>()?;
+            let results: SmallVec<[*mut u8; 8]> = made.iter_mut().map(Writable::ptr).collect();
+            let inputs: SmallVec<[*mut u8; 8]> = operands.iter().map(|bytes| bytes.as_ptr().cast_mut()).collect();
+            // SAFETY: operands are slices of the sizes of `made_of`; the results are of this call.
+            unsafe { self.run_compiled(&inputs, &results, call.scalars)? };
+            // SAFETY: the state has been copied, and each step has stored its slice of each stacked array.
+            return Ok(made.into_iter().map(|memory| Arc::new(unsafe { memory.assume_written() })).collect());
         }
         if let (Some(prepared), Some(programs), None) = (&self.prepared, self.body(), &call.times) {
             let state =
@@ -287,6 +288,43 @@ impl Controller {
         Ok(carry.into_iter().flatten().chain(stacked.into_iter().map(Arc::new)).collect())
     }
 
+    /// Whether one kernel runs all steps, on the memory of the results.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled.is_some()
+    }
+
+    /// Runs a compiled loop on the memory of all its results.
+    ///
+    /// # Safety
+    /// As [`run`](Controller::run); an operand of the state may be the memory of its result.
+    unsafe fn run_compiled(
+        &self,
+        operands: &[*mut u8],
+        results: &[*mut u8],
+        scalars: &[(usize, Literal)],
+    ) -> Result<()> {
+        let Some(compiled) = &self.compiled else { return Err(missing()) };
+        let carried = self.carried();
+        let trips = match self.control.kind {
+            ControlKind::Scan(steps) => steps.length,
+            ControlKind::For(counts) => {
+                // SAFETY: the caller's promise: operands have the sizes of `made_of`.
+                let [first, end] = [carried, carried + 1]
+                    .map(|n| unsafe { std::slice::from_raw_parts(operands[n].cast_const(), self.operands[n]) });
+                usize::try_from(counts.trips(first, end)).unwrap_or(usize::MAX)
+            }
+            ControlKind::While | ControlKind::Cond => usize::MAX >> 1,
+        };
+        for ((&from, &to), &bytes) in operands.iter().zip(results).zip(&self.made[..carried]) {
+            if from != to {
+                // SAFETY: the caller's promise; memory of different arrays does not overlap.
+                unsafe { to.copy_from_nonoverlapping(from, bytes) };
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { compiled.run(operands, trips, results, scalars) }
+    }
+
     /// Its results, for operands in order.
     ///
     /// # Errors
@@ -345,7 +383,8 @@ impl Controller {
     ///
     /// # Safety
     /// The pointers are those of its operands, then of its outputs, each to as many bytes as [`Control::sizes`] says. Operands are
-    /// initialised, and nobody writes them meanwhile; nobody else uses the outputs.
+    /// initialised, and nobody writes them meanwhile; nobody else uses the outputs. An operand of the state of a compiled loop may be its
+    /// result's memory.
     ///
     /// # Errors
     /// Those of [`results`](Controller::results).
@@ -356,6 +395,18 @@ impl Controller {
         times: Option<&mut [Timed]>,
     ) -> Result<()> {
         let (inputs, outputs) = pointers.split_at(self.operands.len());
+        if self.compiled.is_some() {
+            let mut results: SmallVec<[*mut u8; 8]> = SmallVec::from_elem(std::ptr::null_mut(), self.made.len());
+            self.results.iter().zip(outputs).for_each(|(&n, &output)| results[n as usize] = output);
+            let mut unused: SmallVec<[Writable; 2]> = SmallVec::new();
+            for (result, &bytes) in results.iter_mut().zip(&self.made).filter(|(result, _)| result.is_null()) {
+                let mut memory = Writable::new(bytes)?;
+                *result = memory.ptr();
+                unused.push(memory);
+            }
+            // SAFETY: the caller's promise; unused results are of this call.
+            return unsafe { self.run_compiled(inputs, &results, scalars) };
+        }
         // SAFETY: the caller's promise.
         let results = unsafe { self.made_of(inputs, scalars, times)? };
         for (&output, result) in outputs.iter().zip(&results) {

@@ -318,7 +318,9 @@ impl Executable {
     ) -> Result<()> {
         let (step, bound) = (&self.plan.steps[n], &self.steps[n]);
         storage.scratch.lists.clear_launch();
-        if let Bound::Control(control) = bound {
+        if let Bound::Control(control) = bound
+            && !control.is_compiled()
+        {
             let inputs = storage.inputs(step);
             let inputs = &storage.scratch.lists.pointers[inputs];
             // SAFETY: as below, for operands; the plan has checked that they have the bytes of its graphs' parameters.

@@ -155,8 +155,9 @@ pub fn reusable(step: &mut StepPlan, scheduled: &Scheduled, graph: &Graph<DType>
     if let NestKind::Scatter(scatter) = &nest.kind {
         let into = scatter.into as usize;
         let location = step.inputs[into].0;
-        // A later block of updates would be gathered from rows with earlier ones.
+        // A later block of updates would be gathered from rows with earlier ones; one update is computed before it is applied.
         let gathered = match &nest.body {
+            _ if domain.size() == 1 => false,
             LoopBody::Ops(body) => body.stmts.iter().any(|stmt| stmt.kind == StmtKind::Gather(scatter.into)),
             LoopBody::Prims { .. } => true,
         };

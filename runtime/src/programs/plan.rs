@@ -12,9 +12,8 @@ use crate::programs::step_plan::{
     IndexPlan, Location, OutputPlan, RestPlan, ResultPlan, RowPlan, StepPlan, TripsPlan, wrong,
 };
 use crate::programs::tiles::{self, Tiling};
-use ndjit_codegen::{Lowered, LoweredStep, Scheduled, TracedIndex, TracedRow, TracedTrips};
+use ndjit_codegen::{Lowered, LoweredControl, LoweredStep, Scheduled, TracedIndex, TracedRow, TracedTrips};
 use ndjit_ir::graph::{Graph, Value};
-use ndjit_ir::kernel::FusedControl;
 use ndjit_ir::loops::{IterationDomain, Layout, LoopBody, NestKind, Role};
 use ndjit_ir::view::DisjointRegions;
 use ndjit_ir::{DType, Error, ErrorCode, Result};
@@ -73,7 +72,7 @@ impl BufferPlan {
         for (index, step) in lowered.steps.iter().enumerate() {
             plan.steps.push(match step {
                 LoweredStep::Kernel(kernel) => planner.kernel(&kernel.scheduled, params, index)?,
-                LoweredStep::Control(control) => planner.control(&control.fused, params, index)?,
+                LoweredStep::Control(control) => planner.control(control, params, index)?,
             });
         }
         planner.check_parts()?;
@@ -361,10 +360,12 @@ impl Planner<'_> {
         }
     }
 
-    /// Control flow reads and writes whole arrays.
-    fn control(&mut self, fused: &FusedControl, params: usize, index: usize) -> Result<StepPlan> {
+    /// Control flow reads and writes whole arrays. A compiled loop changes its state in the memory of the results, which may be that of the
+    /// initial state.
+    fn control(&mut self, control: &LoweredControl, params: usize, index: usize) -> Result<StepPlan> {
+        let LoweredControl { fused, compiled, .. } = control;
         let (taken, made) = fused.control.0.sizes(fused.operands.len())?;
-        let mut inputs = SmallVec::new();
+        let mut inputs: SmallVec<[(Option<Location>, usize); 4]> = SmallVec::new();
         for (&value, &wanted) in fused.operands.iter().zip(&taken) {
             inputs.push((Some(self.whole(value, wanted, params, index)?), 0));
         }
@@ -382,7 +383,11 @@ impl Planner<'_> {
             let location = self.add(bytes);
             self.made.insert(value, location);
             self.read.entry(value).or_insert(location);
-            outputs.push(OutputPlan { location, bytes, offset: 0, reuse: SmallVec::new(), result: None });
+            let state = compiled.is_some() && (result as usize) < fused.control.0.carried();
+            let initial = inputs.get(result as usize).copied().filter(|_| state);
+            let alone = initial.filter(|initial| inputs.iter().filter(|input| *input == initial).count() == 1);
+            let reuse = alone.and_then(|(location, _)| location).into_iter().collect();
+            outputs.push(OutputPlan { location, bytes, offset: 0, reuse, result: None });
         }
         let (strides, last_used) = (Vec::new(), SmallVec::new());
         Ok(StepPlan {

@@ -7,6 +7,7 @@ use ndjit_codegen::{Lowered, LoweredControl};
 use ndjit_ir::graph::{Control, ControlKind, Value};
 use ndjit_ir::{DType, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// An array of a program, with its planned memory.
@@ -103,8 +104,10 @@ pub struct PlannedControl {
     pub step: usize,
     /// Bytes of the state of a loop, with the arrays that a scan stacks.
     pub state: u64,
-    /// The programs of its graphs. A compiled loop has none: it stores only the state. A program that several graphs share is one
-    /// allocation.
+    /// Bytes of the state beside the memory of the results.
+    own: u64,
+    /// The programs of its graphs. A compiled loop has none: it stores only the state, in the memory of its results. A program that several
+    /// graphs share is one allocation.
     pub bodies: Vec<Arc<PlannedProgram>>,
 }
 
@@ -137,7 +140,7 @@ impl PlannedProgram {
 
 impl PlannedControl {
     fn scratch(&self) -> usize {
-        scratch(self.state, self.bodies.iter().map(|body| body.memory.peak))
+        scratch(self.own, self.bodies.iter().map(|body| body.memory.peak))
     }
 }
 
@@ -174,7 +177,9 @@ pub(crate) fn controls(
             known.0.insert(key, Arc::clone(&program));
             planned.push(program);
         }
-        all.push(PlannedControl { step, state: state(control, &made), bodies: planned });
+        let used: SmallVec<[u32; 2]> = fused.results.iter().map(|&(n, _)| n).collect();
+        let own = state(control, &made, compiled.is_some().then_some(&used));
+        all.push(PlannedControl { step, state: state(control, &made, None), own, bodies: planned });
     }
     Ok(all)
 }
@@ -219,11 +224,14 @@ pub(crate) fn arrays(plan: &BufferPlan, lowered: &Lowered) -> Vec<PlannedArray> 
     arrays
 }
 
-/// Bytes of the state of a loop, with the arrays that a scan stacks. `made` are the bytes of each result.
-pub(crate) fn state(control: &Control<DType>, made: &[usize]) -> u64 {
+/// Bytes of the state of a loop, with the arrays that a scan stacks, without those in the memory of these results. `made` are the bytes of
+/// each result.
+pub(crate) fn state(control: &Control<DType>, made: &[usize], stored: Option<&[u32]>) -> u64 {
+    let apart = |n: usize| stored.is_none_or(|stored| !stored.contains(&(n as u32)));
     match control.kind {
         ControlKind::While | ControlKind::Scan(_) | ControlKind::For(_) => {
-            made.iter().fold(0u64, |all, &bytes| all.saturating_add(bytes as u64))
+            let own = made.iter().enumerate().filter(|(n, _)| apart(*n));
+            own.fold(0u64, |all, (_, &bytes)| all.saturating_add(bytes as u64))
         }
         ControlKind::Cond => 0,
     }

@@ -6,13 +6,12 @@
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::kernels;
 use crate::execution::threads::Threads;
-use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::literals::Literals;
 use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{AccumulatorLayout, Cell};
 use ndjit_codegen::passes::loops::LoopKernel;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::loops::{Access, IterationDomain, LoopNest, Role};
+use ndjit_ir::loops::{IterationDomain, LoopNest, Role};
 use ndjit_ir::{Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -36,8 +35,12 @@ pub struct CompiledLoop {
     slices: bool,
     /// The operand and offset of each input that is not the state; for a scalar its value.
     inputs: Vec<(Option<u32>, usize)>,
-    /// Offsets of stacked arrays, in the first step.
-    stacked: Vec<usize>,
+    /// The results that are accumulators.
+    accumulators: Vec<u32>,
+    /// The result that each other output stores, and the offset in the first step.
+    stored: Vec<(Option<u32>, usize)>,
+    /// Bytes of each array of the state.
+    state: Vec<usize>,
     /// Strides along the loops of the nest, of inputs and then of outputs.
     strides: Vec<isize>,
     literals: Literals,
@@ -57,7 +60,8 @@ struct SharedPointers<'a>(&'a [*mut u8]);
 unsafe impl Sync for SharedPointers<'_> {}
 
 impl CompiledLoop {
-    /// The kernel of a loop with operands and stacked arrays of these sizes in bytes; compiled unless the cache contains it.
+    /// The kernel of a loop with operands and results of these sizes in bytes, of which so many are the state; compiled unless the cache
+    /// contains it.
     ///
     /// # Errors
     /// `Backend` if code generation fails; `Literal` if a literal does not fit its dtype; `Verify` if it would leave the memory of its
@@ -65,17 +69,18 @@ impl CompiledLoop {
     pub fn new(
         loops: &LoopKernel,
         bodies: &[Arc<Lowered>],
-        (operands, results): (&[usize], &[usize]),
+        (operands, results, carried): (&[usize], &[usize], usize),
         code: CodeOptions,
         threads: &Threads,
     ) -> Result<CompiledLoop> {
-        let LoopKernel { nest, form, carried, steps, inputs, domain, literals } = loops;
+        let LoopKernel { nest, form, accumulators, steps, inputs, stored, domain, literals } = loops;
         let leaves = matches!(form, AccumulatorLayout::While { .. });
-        check(loops, operands, results)?;
+        check(loops, operands, results, carried)?;
+        let own = accumulators.len();
         let slots = literals.iter().map(|&(graph, slot, dtype)| (&bodies[graph].simplified, slot, dtype));
         let literals = Literals::of(slots)?;
         let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
-        let offsets = domain.inputs[*carried..].iter().map(|layout| layout.offset);
+        let offsets = domain.inputs[own..].iter().map(|layout| layout.offset);
         let layouts = domain.inputs.iter().chain(&domain.outputs);
         let moving = nest.inputs.iter().zip(&domain.inputs).filter(|(access, layout)| {
             access.role != Role::Index && layout.strides.last().is_some_and(|&stride| stride != 0)
@@ -89,7 +94,9 @@ impl CompiledLoop {
             steps: *steps,
             slices: memory.any(|(_, layout)| layout.strides[*steps] != 0),
             inputs: inputs.iter().copied().zip(offsets).collect(),
-            stacked: domain.outputs[*carried..].iter().map(|layout| layout.offset).collect(),
+            accumulators: accumulators.clone(),
+            stored: stored.iter().copied().zip(domain.outputs[own..].iter().map(|layout| layout.offset)).collect(),
+            state: results[..carried].to_vec(),
             strides: layouts.flat_map(|layout| layout.strides.iter().copied()).collect(),
             literals,
             cells,
@@ -103,17 +110,20 @@ impl CompiledLoop {
         &self.kernel
     }
 
-    /// Runs so many steps, or as many as its condition allows. `state` is the initial state and becomes the final one;
-    /// all of `stacked` is written.
+    /// Runs so many steps, or as many as its condition allows. `results` are the initial state, which becomes the final one, and stacked
+    /// arrays, all of which are written.
+    ///
+    /// # Safety
+    /// Operands and results point to as many bytes as [`new`](CompiledLoop::new) was told, those of operands and of the state initialised.
+    /// Nobody else uses the results meanwhile, or writes the operands. An operand overlaps a result only if it is the initial state there.
     ///
     /// # Errors
     /// Those of passed scalars; `Panic` if a worker panicked.
-    pub fn run(
+    pub unsafe fn run(
         &self,
-        operands: &[&[u8]],
+        operands: &[*mut u8],
         trips: usize,
-        state: &mut [Buffer],
-        stacked: &mut [Writable],
+        results: &[*mut u8],
         scalars: &[(usize, Literal)],
     ) -> Result<()> {
         if trips == 0 || self.extents.iter().enumerate().any(|(n, &extent)| n != self.steps && extent == 0) {
@@ -124,30 +134,29 @@ impl CompiledLoop {
         }
         let mut registers = self.cells.clone();
         self.literals.passed(scalars, |at, repr, bits| registers[at] = Cell::splat(repr, bits))?;
-        let mut pointers = StepPointers::new();
-        for buffer in state.iter_mut() {
-            buffer.as_bytes_mut()?;
-            pointers.push(buffer.ptr());
-        }
-        let states = pointers.clone();
+        let accumulators = self.accumulators.iter().map(|&n| results[n as usize]);
+        let mut pointers: StepPointers = accumulators.clone().collect();
         for &(operand, offset) in &self.inputs {
-            pointers.push(match operand {
-                Some(operand) => operands[operand as usize].as_ptr().cast_mut().wrapping_add(offset),
+            pointers.push(match operand.map(|operand| operand as usize) {
+                Some(operand) if operand < self.state.len() => results[operand].wrapping_add(offset),
+                Some(operand) => operands[operand].wrapping_add(offset),
                 None => std::ptr::without_provenance_mut(offset),
             });
         }
-        pointers.extend_from_slice(&states);
-        for (memory, &offset) in stacked.iter_mut().zip(&self.stacked) {
-            pointers.push(memory.ptr().wrapping_add(offset));
-        }
+        pointers.extend(accumulators);
         let mut more = 0u8;
-        if self.leaves {
-            pointers.push(&raw mut more);
+        for &(result, offset) in &self.stored {
+            pointers.push(result.map_or(std::ptr::null_mut(), |result| results[result as usize].wrapping_add(offset)));
+        }
+        // The condition is the last output.
+        if let (true, Some(last)) = (self.leaves, pointers.last_mut()) {
+            *last = &raw mut more;
         }
         let mut extents = self.extents.clone();
         extents[self.steps] = trips;
         if self.leaves && self.kernel.is_interpreted() {
-            return self.interpreted(&pointers, &extents, &registers, state, &raw const more);
+            // SAFETY: the caller's promise.
+            return unsafe { self.interpreted(&pointers, &extents, &registers, results, &raw const more) };
         }
         let tiles = StateTiles::new(self, trips);
         let shared = SharedPointers(&pointers);
@@ -158,7 +167,7 @@ impl CompiledLoop {
             tiles.cut(tile, &mut own, &mut extents, &self.strides);
             // SAFETY: reads and writes lie in memory of operands, state and results: checked when the loop was built, for as many steps as
             // there are slices; if only scalars move along the steps, for any number. Buffers of state and results belong to this call. The
-            // state is read and written at the same index, in the order of the steps; tiles have different indices.
+            // state is read and written at the same index, or by one thread, in the order of the steps; tiles have different indices.
             unsafe { self.kernel.call(&own, &extents, &self.strides, &registers) }
         };
         match tiles.shared {
@@ -168,25 +177,31 @@ impl CompiledLoop {
     }
 
     /// A loop with a condition, without machine code: one step after the other, of which the last is discarded.
-    fn interpreted(
+    ///
+    /// # Safety
+    /// As [`run`](CompiledLoop::run), with pointers of the operands of the nest.
+    unsafe fn interpreted(
         &self,
         pointers: &[*mut u8],
         extents: &[usize],
         registers: &[Cell],
-        state: &mut [Buffer],
+        results: &[*mut u8],
         more: *const u8,
     ) -> Result<()> {
         let mut extents: SmallVec<[usize; 4]> = SmallVec::from_slice(extents);
         extents[self.steps] = 1;
+        // SAFETY: the caller's promise: results of these sizes.
+        let read =
+            |(&result, &bytes): (&*mut u8, &usize)| unsafe { std::slice::from_raw_parts(result, bytes) }.to_vec();
         loop {
-            let before =
-                state.iter().map(|buffer| Buffer::from_bytes(buffer.as_bytes())).collect::<Result<Vec<_>>>()?;
+            let before: Vec<Vec<u8>> = results.iter().zip(&self.state).map(read).collect();
             // SAFETY: as in `run`, for one step.
             unsafe { self.kernel.call(pointers, &extents, &self.strides, registers)? };
             // SAFETY: the condition's byte, which lives as long as the call.
             if unsafe { *more } == 0 {
-                for (buffer, before) in state.iter_mut().zip(&before) {
-                    buffer.as_bytes_mut()?.copy_from_slice(before.as_bytes());
+                for (&result, before) in results.iter().zip(&before) {
+                    // SAFETY: the caller's promise.
+                    unsafe { result.copy_from_nonoverlapping(before.as_ptr(), before.len()) };
                 }
                 return Ok(());
             }
@@ -240,23 +255,45 @@ impl StateTiles {
 }
 
 /// Checks that all operands lie within these sizes. The state, updated in place at each step, counts as an input.
-fn check(loops: &LoopKernel, operands: &[usize], results: &[usize]) -> Result<()> {
-    let LoopKernel { nest, carried, inputs, domain, .. } = loops;
+fn check(loops: &LoopKernel, operands: &[usize], results: &[usize], carried: usize) -> Result<()> {
+    let LoopKernel { nest, accumulators, inputs, stored, domain, .. } = loops;
     let wrong = || Error::new(ErrorCode::Verify, "loop: its operands are not those of its graphs");
-    let stacked = *carried..results.len();
-    if nest.inputs.len() != carried + inputs.len() || nest.outputs.len() < stacked.end || results.len() < *carried {
+    let own = accumulators.len();
+    let counted = nest.inputs.len() == own + inputs.len() && nest.outputs.len() == own + stored.len();
+    if !counted || results.len() < carried || accumulators.iter().any(|&n| n as usize >= carried) {
         return Err(wrong());
     }
-    let mut bytes: Vec<usize> = results[..*carried].to_vec();
+    let mut bytes: Vec<usize> = accumulators.iter().map(|&n| results[n as usize]).collect();
     for input in inputs {
-        bytes.push(match input {
-            Some(operand) => *operands.get(*operand as usize).ok_or_else(wrong)?,
+        bytes.push(match input.map(|operand| operand as usize) {
+            Some(operand) if operand < carried => results[operand],
+            Some(operand) => *operands.get(operand).ok_or_else(wrong)?,
             None => 0,
         });
     }
-    let accesses: Vec<Access> = nest.outputs[stacked.clone()].to_vec();
-    let layouts = domain.outputs[stacked.clone()].to_vec();
+    let (mut accesses, mut layouts, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, &result) in (own..).zip(stored) {
+        let access = nest.outputs[n];
+        match (access.role, result) {
+            (Role::Memory, Some(result)) => {
+                accesses.push(access);
+                layouts.push(domain.outputs[n].clone());
+                sizes.push(*results.get(result as usize).ok_or_else(wrong)?);
+            }
+            // Stored where the rows of the same array lie.
+            (Role::Rows, Some(result)) => {
+                let rows = nest.address_of(n).and_then(|input| (input as usize).checked_sub(own));
+                if rows.and_then(|input| *inputs.get(input)?) != Some(result) || result as usize >= carried {
+                    return Err(wrong());
+                }
+            }
+            // The condition.
+            (Role::Memory, None) if n + 1 == nest.outputs.len() && access.dtype.bytes() == 1 => {}
+            (Role::Index, None) => {}
+            _ => return Err(wrong()),
+        }
+    }
     let read = LoopNest { outputs: accesses, ..LoopNest::clone(nest) };
     let domain = IterationDomain { outputs: layouts, ..domain.clone() };
-    domain.verify(&read, &bytes, &results[stacked])
+    domain.verify(&read, &bytes, &sizes)
 }

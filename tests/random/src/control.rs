@@ -104,7 +104,15 @@ impl<'a> Builder<'a> {
         let types: Vec<(ValueType, Shape)> =
             operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
         let kind = ControlKind::For(ForArity { carried: carried as u32, index });
-        let mut body = self.inner_of(&operands, 0, &[], kind);
+        // Steps of single elements: the arrays, and the index.
+        let arrays = self.element_arrays(&operands, 0..carried);
+        let needed: Vec<usize> = arrays.iter().copied().chain((!arrays.is_empty()).then_some(carried)).collect();
+        let mut body = self.inner_of(&operands, 0, &needed, kind);
+        if let Some(outputs) = body.element_outputs(&arrays, carried, &types) {
+            body.builder.graph.set_outputs(outputs);
+            self.controlled(kind, &operands, vec![body], &types);
+            return Some(());
+        }
         let rows = self.limits.dtypes.contains(DType::I64).then(|| body.param(carried)).flatten();
         let rows = rows.map(|index| body.builder.cast(index, DType::I64));
         if let (Some(index), Some(x)) = (rows, body.builder.operand()) {
@@ -185,7 +193,9 @@ impl<'a> Builder<'a> {
         }
         condition.builder.graph.set_outputs(vec![goes_on]);
 
-        let mut body = self.inner(&operands, 0, &[0]);
+        let arrays = self.element_arrays(&operands, 1..count);
+        let needed: Vec<usize> = [0].into_iter().chain(arrays.iter().copied()).collect();
+        let mut body = self.inner(&operands, 0, &needed);
         let counter = body.param(0)?;
         let pair = [counter, body.builder.strong(1, dtype)?];
         let result = body.builder.result_type(Op::Add, &pair)?;
@@ -193,6 +203,12 @@ impl<'a> Builder<'a> {
         if result != dtype.into() {
             // Some policies have narrower types.
             next = body.builder.cast(next, dtype);
+        }
+        if let Some(mut outputs) = body.element_outputs(&arrays, 0, &types) {
+            outputs[0] = next;
+            body.builder.graph.set_outputs(outputs);
+            self.controlled(ControlKind::While, &operands, vec![condition, body], &types);
+            return Some(());
         }
         let mut outputs = vec![next];
         let index = self.limits.dtypes.contains(DType::I64).then(|| body.builder.cast(counter, DType::I64));
@@ -211,6 +227,18 @@ impl<'a> Builder<'a> {
         body.builder.graph.set_outputs(outputs);
         self.controlled(ControlKind::While, &operands, vec![condition, body], &types);
         Some(())
+    }
+
+    /// The arrays of a state whose steps read and store single elements: mostly none.
+    fn element_arrays(&mut self, operands: &[Value], state: std::ops::Range<usize>) -> Vec<usize> {
+        if !self.limits.dtypes.contains(DType::I64) || !self.rng.one_in(2) {
+            return Vec::new();
+        }
+        let fits = |&n: &usize| {
+            let (ty, shape) = (self.graph.ty(operands[n]), self.graph.shape(operands[n]));
+            !ty.is_weak() && shape.size().is_ok_and(|size| size > 1)
+        };
+        state.filter(fits).collect()
     }
 
     /// A graph of some operands from `first` on, in any order, some repeated, and always of the needed ones.
@@ -311,7 +339,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The row of an array at an index.
-    fn row(&mut self, x: Value, index: Value) -> Option<Value> {
+    pub(super) fn row(&mut self, x: Value, index: Value) -> Option<Value> {
         let ty = self.graph.ty(x);
         let shape = view::gathered(self.graph.shape(x), self.graph.shape(index)).ok()?;
         let shape = self.graph.intern(&shape);
@@ -384,6 +412,34 @@ impl Made<'_> {
     fn last_param(&self, operand: usize) -> Option<Value> {
         let at = self.operands.iter().rposition(|&own| own as usize == operand)?;
         self.builder.graph.params().get(at).copied()
+    }
+
+    /// The outputs of a body that changes single elements of these arrays, at indices from operand `counter`; `None` without arrays.
+    fn element_outputs(
+        &mut self,
+        arrays: &[usize],
+        counter: usize,
+        types: &[(ValueType, Shape)],
+    ) -> Option<Vec<Value>> {
+        let params: Vec<Value> = arrays.iter().map(|&n| self.param(n)).collect::<Option<_>>()?;
+        if params.is_empty() {
+            return None;
+        }
+        let counter = self.param(counter)?;
+        let counter = self.builder.cast(counter, DType::I64);
+        let changed = self.builder.element_steps(&params, counter)?;
+        let output = |(n, (ty, shape)): (usize, &(ValueType, Shape))| {
+            if let Some(at) = arrays.iter().position(|&array| array == n) {
+                return changed[at];
+            }
+            let own = self.param(n);
+            // Only scalars are computed from others.
+            match own {
+                Some(own) if shape.size() != Ok(1) => own,
+                own => self.builder.stepped(own, *ty, shape),
+            }
+        };
+        Some(types.iter().enumerate().map(output).collect())
     }
 
     /// Some nodes, or only elementwise ones.

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod control;
+mod elements;
 mod graph;
 mod many;
 mod movement;

@@ -41,6 +41,7 @@ pub(super) fn append(out: &mut OpBody, body: &OpBody) -> Vec<ScalarId> {
         let kind = match *kind {
             StmtKind::Load(n) => StmtKind::Load(n + inputs as u32),
             StmtKind::Gather(n) => StmtKind::Gather(n + inputs as u32),
+            StmtKind::Address(n) => StmtKind::Address(n + inputs as u32),
             kind @ (StmtKind::Literal(_) | StmtKind::Op(_) | StmtKind::Cast) => kind,
         };
         let args: Vec<ScalarId> = args.iter().map(moved).collect();

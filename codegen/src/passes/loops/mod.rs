@@ -4,14 +4,18 @@
 //! of the index: elements are independent, so each can run its steps separately. For arrays the innermost parallel loop
 //! lies within the loop over steps, and each step reads and writes the state in a tile that stays in the cache. For
 //! scalars the steps are the innermost loop, and the state stays in registers. A `while` loop is compiled if its state
-//! is scalars: it ends by its own condition.
+//! is scalars: it ends by its own condition. Beside scalars there may be arrays that each step reads and stores at a few
+//! indices: they stay in memory.
 //!
 //! Other control flow runs step by step. Control flow runs on the processor, for every device.
+
+mod arrays;
 
 use super::fuse::{MAX_WEIGHT, elementwise_weight};
 use super::schedule::{coalesce, stride_class};
 use crate::clif::AccumulatorLayout;
 use crate::lower::{Lowered, LoweredControl, LoweredStep, MAX_ARRAYS};
+use arrays::{ArrayVersion, ElementStore};
 use ndjit_ir::graph::{Control, ControlKind, Graph, NodeKind, ScanArity, SlotId, Value};
 use ndjit_ir::kernel::{OpBody, ScalarId, StmtKind};
 use ndjit_ir::loops::{Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, Role, Stride};
@@ -24,17 +28,19 @@ use std::sync::Arc;
 /// A loop as a nest.
 #[derive(Clone, Debug)]
 pub struct LoopKernel {
-    /// Loops over ops. The first inputs and outputs are the state, each in the same memory; then inputs, and stacked
-    /// results. A `while` loop has the condition as its last output.
+    /// Loops over ops. The first inputs and outputs are the accumulators, each in the same memory; then inputs, stacked
+    /// results, and arrays of the state stored at addresses. A `while` loop has the condition as its last output.
     pub nest: Arc<LoopNest>,
-    /// The layout of the state.
+    /// The layout of the accumulators.
     pub form: AccumulatorLayout,
-    /// The number of arrays of the state.
-    pub carried: usize,
+    /// The results that are accumulators: the whole state, or its scalars beside arrays that are read and stored at indices.
+    pub accumulators: Vec<u32>,
     /// The loop over steps.
     pub steps: usize,
-    /// The sources of the other inputs: the operand, or no memory for literals.
+    /// The sources of the other inputs: the operand (of the state, the current array), or no memory for literals.
     pub inputs: Vec<Option<u32>>,
+    /// The results that the other outputs store; none for addresses and conditions.
+    pub stored: Vec<Option<u32>>,
     /// Trips of each loop of the nest, 1 for the loop over steps if the operands determine them; layouts of inputs and
     /// outputs.
     pub domain: IterationDomain,
@@ -63,32 +69,19 @@ fn loop_kernel(control: &Control<DType>, bodies: &[Arc<Lowered>]) -> Result<Opti
         ControlKind::Scan(arity) => arity.carried as usize,
         ControlKind::For(arity) => arity.carried as usize,
     };
-    let Some(state) = state(control, carried) else { return Ok(None) };
-    if control.kind == ControlKind::While && state.rank() > 0 {
+    if let Some(state) = state(control, carried)
+        && (control.kind != ControlKind::While || state.rank() == 0)
+        && let Some(kernel) = LoopBuilder::new(control, carried, state, (0..carried).collect()).kernel(bodies)?
+    {
+        return Ok(Some(kernel));
+    }
+    let one = |n: &usize| control.result(*n).is_some_and(|(_, shape)| is_one(&shape));
+    let slice = |n: usize| control.result(n).is_some_and(|(_, shape)| is_one(&Shape::from(&shape.extents()[1..])));
+    let scalars: Vec<usize> = (0..carried).filter(one).collect();
+    if scalars.len() == carried || !(carried..control.results()).all(slice) {
         return Ok(None);
     }
-    let mut building = LoopBuilder {
-        control,
-        carried,
-        state,
-        body: OpBody::default(),
-        inputs: Vec::new(),
-        literals: Vec::new(),
-        index: None,
-    };
-    for n in 0..carried {
-        let Some((dtype, _)) = control.result(n) else { return Ok(None) };
-        building.body.inputs.push(dtype);
-    }
-    let states: Vec<ScalarId> =
-        (0..carried).map(|n| building.body.push(StmtKind::Load(n as u32), &[], building.body.inputs[n])).collect();
-    let mut outputs: Vec<ScalarId> = Vec::new();
-    for (n, body) in bodies.iter().enumerate().rev() {
-        let Some(made) = building.graph(n, body, &states)? else { return Ok(None) };
-        outputs.extend(made);
-    }
-    building.body.outputs = outputs;
-    building.finish()
+    LoopBuilder::new(control, carried, Shape::scalar(), scalars).kernel(bodies)
 }
 
 /// Returns the common shape of all arrays of the state and of all stacked slices.
@@ -113,12 +106,17 @@ struct StepInput {
 struct LoopBuilder<'a> {
     control: &'a Control<DType>,
     carried: usize,
+    /// The shape of each accumulator.
     state: Shape,
+    /// The results that are accumulators.
+    accumulators: Vec<usize>,
     body: OpBody,
     inputs: Vec<StepInput>,
     literals: Vec<(usize, SlotId, DType)>,
     /// The index of a counted loop.
     index: Option<ScalarId>,
+    /// The input with the rows of each array of the state that is read or stored at indices.
+    arrays: FxHashMap<usize, u32>,
 }
 
 /// A graph being computed.
@@ -128,11 +126,75 @@ struct LoopGraph<'a> {
     accesses: Accesses,
     params: Vec<Layout>,
     scalars: FxHashMap<Value, ScalarId>,
+    versions: FxHashMap<Value, ArrayVersion>,
 }
 
-impl LoopBuilder<'_> {
-    /// Returns the scalars of a graph's outputs; `None` if they are not elementwise.
-    fn graph(&mut self, number: usize, body: &Lowered, states: &[ScalarId]) -> Result<Option<Vec<ScalarId>>> {
+/// An output of a graph.
+enum StepOutput {
+    Scalar(ScalarId),
+    Array(ArrayVersion),
+}
+
+impl<'a> LoopBuilder<'a> {
+    fn new(control: &'a Control<DType>, carried: usize, state: Shape, accumulators: Vec<usize>) -> LoopBuilder<'a> {
+        LoopBuilder {
+            control,
+            carried,
+            state,
+            accumulators,
+            body: OpBody::default(),
+            inputs: Vec::new(),
+            literals: Vec::new(),
+            index: None,
+            arrays: FxHashMap::default(),
+        }
+    }
+
+    /// The nest of the loop; `None` if it cannot be one.
+    fn kernel(mut self, bodies: &[Arc<Lowered>]) -> Result<Option<LoopKernel>> {
+        for n in self.accumulators.clone() {
+            let Some((dtype, _)) = self.control.result(n) else { return Ok(None) };
+            self.body.inputs.push(dtype);
+        }
+        let load = |n: usize| self.body.push(StmtKind::Load(n as u32), &[], self.body.inputs[n]);
+        let states: Vec<ScalarId> = (0..self.accumulators.len()).map(load).collect();
+        let (mut outputs, mut stores) = (Vec::new(), Vec::new());
+        for (number, body) in bodies.iter().enumerate().rev() {
+            let Some(made) = self.graph(number, body, &states)? else { return Ok(None) };
+            for (n, output) in made.into_iter().enumerate() {
+                match output {
+                    StepOutput::Scalar(scalar) if n >= self.carried || self.accumulators.contains(&n) => {
+                        outputs.push(scalar);
+                    }
+                    StepOutput::Array(version) if version.state == n => stores.push(version),
+                    // Other arrays, or arrays that change places.
+                    StepOutput::Scalar(_) | StepOutput::Array(_) => return Ok(None),
+                }
+            }
+        }
+        let condition = if self.control.kind == ControlKind::While { outputs.pop() } else { None };
+        let stacked = (self.carried..self.control.results()).map(|n| Some(n as u32));
+        let mut stored: Vec<Option<u32>> = stacked.collect();
+        for version in &stores {
+            for &ElementStore { row, value } in &version.stores {
+                let rows = self.array(version);
+                outputs.push(value);
+                outputs.push(self.body.push(StmtKind::Address(rows), &[row], DType::I64));
+                stored.extend([Some(version.state as u32), None]);
+            }
+        }
+        outputs.extend(condition);
+        stored.extend(condition.map(|_| None));
+        // No step changes anything.
+        if outputs.is_empty() {
+            return Ok(None);
+        }
+        self.body.outputs = outputs;
+        self.finish(stored)
+    }
+
+    /// Returns the scalars of a graph's outputs, and its arrays of the state; `None` if they are not elementwise.
+    fn graph(&mut self, number: usize, body: &Lowered, states: &[ScalarId]) -> Result<Option<Vec<StepOutput>>> {
         let graph = &body.simplified;
         let params: Vec<Layout> = graph
             .params()
@@ -141,10 +203,15 @@ impl LoopBuilder<'_> {
             .collect::<Result<_>>()?;
         // The pass owns this analysis: in the nest no view begins at a run-time row, as one of the graph's own program may.
         let accesses = Accesses::new(graph, &params, false)?;
-        let mut walk = LoopGraph { number, graph, accesses, params, scalars: FxHashMap::default() };
+        let (scalars, versions) = Default::default();
+        let mut walk = LoopGraph { number, graph, accesses, params, scalars, versions };
         for (&param, &operand) in graph.params().iter().zip(&self.control.graphs[number].operands) {
-            if let Some(&state) = states.get(operand as usize) {
-                walk.scalars.insert(param, state);
+            let operand = operand as usize;
+            if let Some(n) = self.accumulators.iter().position(|&own| own == operand) {
+                walk.scalars.insert(param, states[n]);
+            } else if operand < self.carried {
+                let (elements, dtype) = (graph.shape(param).size()?, graph.ty(param));
+                walk.versions.insert(param, ArrayVersion { state: operand, elements, dtype, stores: Vec::new() });
             }
         }
         let mut needed = vec![false; graph.node_count()];
@@ -158,6 +225,10 @@ impl LoopBuilder<'_> {
         let mut weight = 0;
         for id in graph.node_ids().filter(|id| needed[id.index()]) {
             let value = graph.node(id).first();
+            if let Some(version) = self.stored(&mut walk, value)? {
+                walk.versions.insert(value, version);
+                continue;
+            }
             let Some(own) = elementwise_weight(graph, id) else { continue };
             weight += own;
             if weight > MAX_WEIGHT || self.inputs.len() > MAX_ARRAYS {
@@ -169,10 +240,13 @@ impl LoopBuilder<'_> {
         }
         let mut outputs = Vec::with_capacity(graph.outputs().len());
         for &output in graph.outputs() {
-            match self.scalar(&mut walk, output)? {
-                Some(scalar) => outputs.push(scalar),
-                None => return Ok(None),
-            }
+            outputs.push(match walk.version(output)? {
+                Some(version) => StepOutput::Array(version.clone()),
+                None => match self.scalar(&mut walk, output)? {
+                    Some(scalar) => StepOutput::Scalar(scalar),
+                    None => return Ok(None),
+                },
+            });
         }
         Ok(Some(outputs))
     }
@@ -189,6 +263,16 @@ impl LoopBuilder<'_> {
             NodeKind::Op(op, ()) => StmtKind::Op(op),
             NodeKind::Cast(()) => StmtKind::Cast,
             NodeKind::Gather => {
+                if let Some(version) = walk.version(operands[0])?.cloned() {
+                    let rows = graph.shape(operands[0]).extents().first() == Some(&version.elements);
+                    let (true, Some(row)) = (rows && is_one(graph.shape(value)), self.scalar(walk, operands[1])?)
+                    else {
+                        return Ok(false);
+                    };
+                    let scalar = self.read(&version, row);
+                    walk.scalars.insert(value, scalar);
+                    return Ok(true);
+                }
                 let Some(rows) = self.rows(walk, operands[0])? else { return Ok(false) };
                 operands = &operands[1..];
                 StmtKind::Gather(rows)
@@ -217,6 +301,12 @@ impl LoopBuilder<'_> {
         // A view of one element is that element.
         if base != value && is_one(graph.shape(base)) {
             return self.scalar(walk, base);
+        }
+        if let (Some(version), true) = (walk.versions.get(&base).cloned(), is_one(graph.shape(value))) {
+            let row = self.number(walk.layout(value)?.offset / version.dtype.bytes());
+            let scalar = self.read(&version, row);
+            walk.scalars.insert(value, scalar);
+            return Ok(Some(scalar));
         }
         if !self.fits(graph.shape(value)) {
             return Ok(None);
@@ -295,6 +385,17 @@ impl LoopBuilder<'_> {
         self.body.inputs.len() as u32 - 1
     }
 
+    /// An integer without memory.
+    fn constant(&self, number: usize) -> StepInput {
+        let layout = Layout { offset: number, strides: smallvec![0; self.state.rank()] };
+        StepInput { operand: None, role: Role::Index, layout, step: 0 }
+    }
+
+    fn number(&mut self, number: usize) -> ScalarId {
+        let input = self.constant(number);
+        self.load(input, DType::I64)
+    }
+
     /// Adds the index of a counted loop: its start plus the number of the step, in its dtype.
     fn index(&mut self, start: u32, dtype: DType) -> ScalarId {
         if let Some(index) = self.index {
@@ -324,15 +425,9 @@ impl LoopBuilder<'_> {
         }
         let layout = walk.layout(value)?;
         let row = Layout { offset: layout.offset, strides: layout.strides.iter().skip(1).copied().collect() };
-        let number = |number: isize| StepInput {
-            operand: None,
-            role: Role::Index,
-            layout: Layout { offset: number as usize, strides: smallvec![0; self.state.rank()] },
-            step: 0,
-        };
         let (bound, between) = (
-            number(shape.extents().first().map_or(0, |&rows| rows as isize) - 1),
-            number(layout.strides.first().copied().unwrap_or(0)),
+            self.constant(shape.extents().first().copied().unwrap_or(0).wrapping_sub(1)),
+            self.constant(layout.strides.first().copied().unwrap_or(0) as usize),
         );
         let mut layout = self.spread(&row, &seen);
         let (first, step) = self.step(walk, base, operand)?;
@@ -344,13 +439,13 @@ impl LoopBuilder<'_> {
     }
 
     /// Builds the nest.
-    fn finish(self) -> Result<Option<LoopKernel>> {
-        let LoopBuilder { control, carried, state, body, inputs, literals, .. } = self;
+    fn finish(self, results: Vec<Option<u32>>) -> Result<Option<LoopKernel>> {
+        let LoopBuilder { control, state, accumulators, body, inputs, literals, .. } = self;
+        let carried = accumulators.len();
         let own = |&dtype: &DType| contiguous(&state, dtype);
         let dtypes: Vec<DType> = body.outputs.iter().map(|&output| body.dtype(output)).collect();
         let states: Vec<Layout> = body.inputs[..carried].iter().map(own).collect::<Result<_>>()?;
-        // The condition is the last output, and not an array.
-        let arrays = dtypes.len() - usize::from(control.kind == ControlKind::While);
+        let stacked = carried..carried + control.results() - self.carried;
         let outputs: Vec<Layout> = dtypes.iter().map(own).collect::<Result<_>>()?;
         let all = states.into_iter().chain(inputs.iter().map(|input| input.layout.clone())).collect();
         let whole = IterationDomain { extents: SmallVec::from_slice(state.extents()), inputs: all, outputs };
@@ -383,7 +478,7 @@ impl LoopBuilder<'_> {
         };
         let input_layouts = whole.inputs.iter().enumerate().map(|(n, layout)| along(layout, step_of(n)));
         let output_layouts = whole.outputs.iter().enumerate().map(|(n, layout)| match control.kind {
-            ControlKind::Scan(arity) if (carried..arrays).contains(&n) => {
+            ControlKind::Scan(arity) if stacked.contains(&n) => {
                 let (first, step) = self::steps(arity, elements.saturating_mul(dtypes[n].bytes()));
                 let layout = along(layout, step);
                 Layout { offset: layout.offset.saturating_add(first), ..layout }
@@ -395,7 +490,7 @@ impl LoopBuilder<'_> {
         let access = |layout: &Layout, dtype: DType, role: Role, stays: bool| {
             let class = match stride_class(layout, inner, dtype) {
                 // Each step stores in the place of the previous one.
-                Stride::Broadcast if stays => Stride::Strided,
+                Stride::Broadcast if stays && role == Role::Memory => Stride::Strided,
                 Stride::Contiguous if role == Role::Index => Stride::Strided,
                 class => class,
             };
@@ -404,8 +499,13 @@ impl LoopBuilder<'_> {
         let role = |n: usize| inputs.get(n.wrapping_sub(carried)).map_or(Role::Memory, |input| input.role);
         let accesses = domain.inputs.iter().zip(&body.inputs).enumerate();
         let accesses = accesses.map(|(n, (layout, &dtype))| access(layout, dtype, role(n), n < carried)).collect();
-        let stored =
-            domain.outputs.iter().zip(&dtypes).map(|(layout, &dtype)| access(layout, dtype, Role::Memory, true));
+        let output_role = |n: usize| match results.get(n.wrapping_sub(carried)) {
+            Some(None) if n + 1 < dtypes.len() || control.kind != ControlKind::While => Role::Index,
+            Some(Some(result)) if (*result as usize) < self.carried => Role::Rows,
+            _ => Role::Memory,
+        };
+        let stored = domain.outputs.iter().zip(&dtypes).enumerate();
+        let stored = stored.map(|(n, (layout, &dtype))| access(layout, dtype, output_role(n), true));
         let nest = LoopNest {
             rank,
             inputs: accesses,
@@ -415,7 +515,9 @@ impl LoopBuilder<'_> {
             kind: NestKind::Map,
         };
         let inputs = inputs.into_iter().map(|input| input.operand).collect();
-        Ok(Some(LoopKernel { nest: Arc::new(nest), form, carried, steps, inputs, domain, literals }))
+        let accumulators = accumulators.iter().map(|&n| n as u32).collect();
+        let nest = Arc::new(nest);
+        Ok(Some(LoopKernel { nest, form, accumulators, steps, inputs, stored: results, domain, literals }))
     }
 }
 

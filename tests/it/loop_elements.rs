@@ -1,0 +1,186 @@
+//! Loops whose steps read and store a few elements of arrays at indices: one kernel runs all steps.
+
+use ndjit::{
+    Array, DType, Expr, Stage, cumulative_sum, fori_loop, jit, maximum, minimum, scan, stack, sum, take, where_,
+    while_loop, zeros,
+};
+
+/// A step from an array and the index of the step to the next array.
+type Step = fn(Expr, Expr) -> Expr;
+
+const STEPS: [(&str, Step); 20] = [
+    ("recurrence", |x, i| x.at(i).set(take(x, i - 1, 0) + take(x, i - 2, 0))),
+    ("in place", |x, i| x.at(i).add(take(x, i - 1, 0))),
+    ("product", |x, i| x.at(i).multiply(2)),
+    ("least", |x, i| x.at(i).min(take(x, i + 1, 0))),
+    ("greatest", |x, i| x.at(i).max(take(x, -i, 0))),
+    ("swap", |x, i| {
+        let (a, b) = (take(x, i, 0), take(x, i + 1, 0));
+        x.at(i).set(minimum(a, b)).at(i + 1).set(maximum(a, b))
+    }),
+    // Indices from before the first to after the last.
+    ("beyond", |x, i| x.at(i * 3 - 5).set(take(x, i * 2 - 4, 0) + 1)),
+    ("wrapped", |x, i| x.at(-i).set(take(x, -i - 1, 0) + 1)),
+    // Reads of what the step has stored, and stores in the same place.
+    ("read after a store", |x, i| {
+        let x = x.at(i).set(7);
+        x.at(i + 1).set(take(x, i, 0) + take(x, i + 2, 0))
+    }),
+    ("read before the first", |x, i| {
+        let x = x.at(0).set(i);
+        x.at(i).set(take(x, i * 0 - 9, 0) + 1)
+    }),
+    ("stored twice", |x, i| x.at(i).set(3).at(i).add(4).at(i - 1).add(1).at(i).multiply(2)),
+    ("ends", |x, i| x.at(i).set(x.slice(0) + x.slice(-1)).at(0).add(1).at(-1).set(take(x, 0, 0))),
+    ("chosen", |x, i| where_((i % 2).equal(0), x.at(i).set(5), x)),
+    ("chosen otherwise", |x, i| where_(take(x, i, 0).gt(3), x.at(i).set(1), x.at(i - 1).add(2).at(i + 1).set(4))),
+    ("read of a choice", |x, i| {
+        let y = where_((i % 3).equal(0), x.at(i).set(5), x.at(1).set(6));
+        y.at(i + 1).set(take(y, i, 0) * 2 + take(y, 1, 0))
+    }),
+    ("read of what is left", |x, i| x.at(i).set(take(x.at(i - 1).set(9), i - 1, 0) + take(x, i - 1, 0))),
+    ("computed index", |x, i| x.at(take(x, i, 0).cast(DType::I64) % 5).add(1)),
+    ("unchanged", |x, _| x),
+    ("matrix", |x, i| {
+        let y = x.reshape([2, -1]);
+        y.at((0, i)).set(y.at((1, i - 1)).get() + y.at((i - 3, 2)).get()).reshape([-1])
+    }),
+    ("part of an array", |x, i| x.at(i).set(take(x.slice(2..), i - 2, 0) + 1)),
+];
+
+/// Steps that no kernel of all steps has.
+const APART: [&str; 1] = ["part of an array"];
+
+fn vector(n: usize, dtype: DType) -> Array {
+    Array::from((0..n).map(|i| (i * 7919 % 13) as f64).collect::<Vec<f64>>()).cast(dtype)
+}
+
+fn text(x: &Array) -> String {
+    format!("{x:?}")
+}
+
+fn is_compiled(listing: &str) -> bool {
+    listing.contains("its steps are one loop of a nest")
+}
+
+#[test]
+fn elements_are_those_of_the_interpreter() {
+    for (name, step) in STEPS {
+        for dtype in [DType::F64, DType::I32, DType::U8, DType::F16, DType::Bool, DType::C64] {
+            let needs_order =
+                ["product", "stored twice", "least", "greatest", "swap", "chosen otherwise", "computed index"]
+                    .contains(&name);
+            if dtype == DType::C64 && needs_order || dtype == DType::Bool && name != "recurrence" {
+                continue;
+            }
+            for n in [6, 8, 40] {
+                let x = vector(n, dtype);
+                let f = move |x: Expr| {
+                    let looped = fori_loop(-3, 13, x, move |i, x: Expr| step(x, i).cast(x.dtype()));
+                    (looped, x + 1)
+                };
+                let own = jit(f).interpreted(true);
+                let expected = own.call((&x,));
+                let compiled = jit(f).threads(1);
+                let given = compiled.call((&x,));
+                let (expected, given) = match (expected, given) {
+                    (Ok(expected), Ok(given)) => (expected, given),
+                    (expected, given) => panic!("{name}, {dtype}[{n}]\n{expected:?}\n{given:?}"),
+                };
+                assert_eq!(text(&given.0), text(&expected.0), "{name}, {dtype}[{n}]");
+                assert_eq!(text(&given.1), text(&expected.1), "{name}, {dtype}[{n}]: its operand");
+                let kernel = is_compiled(&compiled.explain(Stage::Loops));
+                assert_eq!(kernel, !APART.contains(&name), "{name}, {dtype}[{n}]\n{}", compiled.explain(Stage::Loops));
+            }
+        }
+    }
+}
+
+#[test]
+fn conditions_end_loops_before_the_last_store() {
+    let until = |x: Expr| {
+        let go_on = |(i, x): (Expr, Expr)| i.lt(20) & take(x, i, 0).lt(5);
+        while_loop((Expr::from(0), x), go_on, |(i, x): (Expr, Expr)| (i + 1, x.at(i + 1).add(take(x, i, 0)))).1
+    };
+    let sieve = |x: Expr| {
+        fori_loop(2, 7, x, |i, x: Expr| {
+            let marked = |(j, x): (Expr, Expr)| (j + i, x.at(j).set(0));
+            while_loop((i * i, x), |(j, _): (Expr, Expr)| j.lt(40), marked).1
+        })
+    };
+    for f in [until as fn(Expr) -> Expr, sieve] {
+        for dtype in [DType::I32, DType::F32] {
+            let x = where_(vector(40, dtype).gt(3), Array::from(1).cast(dtype), Array::from(0).cast(dtype));
+            let compiled = jit(f).threads(1);
+            let (given, expected) = (compiled.call((&x,)).unwrap(), jit(f).interpreted(true).call((&x,)).unwrap());
+            assert_eq!(text(&given), text(&expected));
+            assert!(is_compiled(&compiled.explain(Stage::Loops)), "{}", compiled.explain(Stage::Loops));
+        }
+    }
+}
+
+#[test]
+fn several_arrays_and_scalars_are_state() {
+    // A table of sums, a histogram, the largest element so far, and a stacked result; the second array is read only.
+    let f = |x: Expr| {
+        let step = |(table, counts, known, most): (Expr, Expr, Expr, Expr), e: Expr| {
+            let bucket = e.cast(DType::I64) % 4;
+            let counts = counts.at(bucket).add(1);
+            let most = maximum(most, e + take(known, bucket, 0));
+            let table = table.at(bucket).set(most).at(take(counts, bucket, 0)).add(e);
+            ((table, counts, known, most), most + take(counts, 0, 0))
+        };
+        let zero = Expr::from(zeros([6]));
+        let start = (zero, Expr::from(zeros([4]).cast(DType::I32)), x.slice(..4), x.slice(0));
+        let ((table, counts, known, most), stacked) = scan(step, start, x);
+        (table, counts, known, most, stacked)
+    };
+    let x = vector(37, DType::F64);
+    let compiled = jit(f).threads(1);
+    let (given, expected) = (compiled.call((&x,)).unwrap(), jit(f).interpreted(true).call((&x,)).unwrap());
+    assert_eq!(format!("{given:?}"), format!("{expected:?}"));
+    assert!(is_compiled(&compiled.explain(Stage::Loops)), "{}", compiled.explain(Stage::Loops));
+}
+
+#[test]
+fn arrays_that_change_places_or_are_read_whole_run_step_by_step() {
+    let swapped = |x: Expr| {
+        let step = |i: Expr, (a, b): (Expr, Expr)| (b.at(i).set(take(a, i, 0)), a);
+        let (a, b) = fori_loop(0, 5, (x, x + 1), step);
+        stack([a, b], 0)
+    };
+    let summed = |x: Expr| fori_loop(0, 5, x, |i, x: Expr| x.at(i).set(sum(x, ..)));
+    let scanned = |x: Expr| fori_loop(0, 5, x, |i, x: Expr| x.at(i).set(take(cumulative_sum(x, 0), i, 0)));
+    for f in [swapped as fn(Expr) -> Expr, summed, scanned] {
+        let x = vector(9, DType::F64);
+        let compiled = jit(f).threads(1);
+        let (given, expected) = (compiled.call((&x,)).unwrap(), jit(f).interpreted(true).call((&x,)).unwrap());
+        assert_eq!(text(&given), text(&expected));
+        assert!(!is_compiled(&compiled.explain(Stage::Loops)));
+    }
+}
+
+#[test]
+fn an_inner_loop_changes_the_state_of_the_outer_in_place() {
+    // A copy of the table for each row would take longer than the row.
+    let f = |a: Expr, b: Expr| {
+        let table = Expr::from(zeros([61, 61]).cast(DType::I32));
+        fori_loop(1, 61, table, move |i, t: Expr| {
+            fori_loop(1, 61, t, move |j, t: Expr| {
+                let same = take(a, i - 1, 0).equal(take(b, j - 1, 0));
+                let longer = maximum(t.at((i - 1, j)).get(), t.at((i, j - 1)).get());
+                t.at((i, j)).set(where_(same, t.at((i - 1, j - 1)).get() + 1, longer))
+            })
+        })
+    };
+    let (a, b) = (vector(60, DType::I32) % 4, vector(60, DType::I32) % 3);
+    let compiled = jit(f).threads(1);
+    let given = compiled.call((&a, &b)).unwrap();
+    assert_eq!(text(&given), text(&jit(f).interpreted(true).call((&a, &b)).unwrap()));
+    assert!(is_compiled(&compiled.explain(Stage::Loops)));
+    let plan = compiled.memory_plan().unwrap();
+    let body = &plan.control_flow[0].bodies[0].plan;
+    let table = body.arrays.last().unwrap();
+    assert_eq!(table.donors, [0], "{plan}");
+    assert!(body.scratch_bytes < table.bytes, "{plan}");
+}
