@@ -319,9 +319,17 @@ impl Inspection<'_> {
             });
             out.lines.push(StageLine::made(text, self.of_values(value), Some(n)));
         }
-        if let Some(LoopKernel { accumulators, .. }) = compiled {
+        if let Some(LoopKernel { accumulators, inputs, stored, .. }) = compiled {
             out.plain(Some(n), format!("; {}", table::COMPILED_LOOP));
-            let state: Vec<String> = (0..accumulators.len()).map(|n| format!("in{n} and out{n}")).collect();
+            let own = accumulators.len();
+            let mut state: Vec<String> = (0..own).map(|n| format!("in{n} and out{n}")).collect();
+            for (at, input) in (own..).zip(inputs) {
+                let same = |(at, result): (usize, &Option<u32>)| (result == input).then(|| format!(" and out{at}"));
+                let outputs: String = (own..).zip(stored).filter(|_| input.is_some()).filter_map(same).collect();
+                if !outputs.is_empty() {
+                    state.push(format!("in{at}{outputs}"));
+                }
+            }
             if !state.is_empty() {
                 out.plain(Some(n), format!("; its state is read and written in one memory each: {}", state.join(", ")));
             }

@@ -28,7 +28,7 @@ const STEPS: [(&str, Step); 20] = [
     }),
     ("read before the first", |x, i| {
         let x = x.at(0).set(i);
-        x.at(i).set(take(x, i * 0 - 9, 0) + 1)
+        x.at(i).set(take(x, i - i - 9, 0) + 1)
     }),
     ("stored twice", |x, i| x.at(i).set(3).at(i).add(4).at(i - 1).add(1).at(i).multiply(2)),
     ("ends", |x, i| x.at(i).set(x.slice(0) + x.slice(-1)).at(0).add(1).at(-1).set(take(x, 0, 0))),

@@ -32,7 +32,9 @@
 //! A sort has `for i0 sort i1` and a body of ops; the outputs of `argsort` are `i32` or `i64` for any dtype.
 //!
 //! An input `i64 index` has no memory: its elements are indices. An input `f32 rows` is gathered: the operand is the address of its
-//! first row, and the next two inputs are its last row and its row stride. `r5 = gather in0, r0, r4, r1, r2 : f32` reads a word.
+//! first row, and the next two inputs are its last row and its row stride. `r5 = gather in0, r0, r4, r1, r2 : f32` reads a word. An
+//! output `f32 rows broadcast` is stored at the address that the next output, an `i64 index broadcast`, is: in a body of ops that of
+//! `t3 = address in0, t2 : i64`.
 //!
 //! After expansion the registers of inputs and literals have lines of their own, and hoisted instructions precede the innermost
 //! loop, under `preheader:`. In a nest that reduces or scans `loop:` ends them.

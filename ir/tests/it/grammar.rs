@@ -107,7 +107,7 @@ fn errors_of_kernels_say_where() {
     kernel text, line 4, column 13: expected an input, as in `in0`, found `in : f32`
     kernel text, line 5, column 19: t1 is not defined above this line
     kernel: 1 broken invariant: t1 = add t0 : f32  ; takes 2 operands, has 1
-    kernel text, line 5, column 8: expected an op, `load`, `gather`, `literal` or `cast`, found `adds t0, t0 : f32`
+    kernel text, line 5, column 8: expected an op, `load`, `gather`, `address`, `literal` or `cast`, found `adds t0, t0 : f32`
     kernel text, line 6, column 10: expected a scalar, as in `t0`, found `sum t1 -> %5`
     kernel text, line 6, column 22: expected `(`, found `1`
     kernel text, line 7, column 1: expected `in0 = …`, `l0 = …`, `t0 = …` or `out0 = …`, numbered in order, found `}`

@@ -1,5 +1,6 @@
 //! Tests of the program representations, one module per subject.
 
+mod addresses;
 mod calls;
 mod dtype;
 mod functions_page;

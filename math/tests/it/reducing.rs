@@ -264,8 +264,9 @@ fn the_nest_verifier_names_each_broken_invariant() {
     out0: std does not accumulate f32
     out1: all does not accumulate f32
     out0: a reduction's results are contiguous, not strided
-    indices are inputs of dtype i64
-    indices are inputs of dtype i64
+    indices are i64
+    out0: f32 index contiguous is stored neither at its index nor at an address
+    indices are i64
     ");
     // A value broadcast along rows changes along the other axis, along which vectors lie.
     let hoisted = |along| {
