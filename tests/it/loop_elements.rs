@@ -1,14 +1,14 @@
 //! Loops whose steps read and store a few elements of arrays at indices: one kernel runs all steps.
 
 use ndjit::{
-    Array, DType, Expr, Stage, cumulative_sum, fori_loop, jit, maximum, minimum, scan, stack, sum, take, where_,
-    while_loop, zeros,
+    Array, DType, Expr, Stage, cond, cumulative_sum, floor_divide, fori_loop, jit, maximum, minimum, scan, stack, sum,
+    take, where_, while_loop, zeros,
 };
 
 /// A step from an array and the index of the step to the next array.
 type Step = fn(Expr, Expr) -> Expr;
 
-const STEPS: [(&str, Step); 20] = [
+const STEPS: [(&str, Step); 24] = [
     ("recurrence", |x, i| x.at(i).set(take(x, i - 1, 0) + take(x, i - 2, 0))),
     ("in place", |x, i| x.at(i).add(take(x, i - 1, 0))),
     ("product", |x, i| x.at(i).multiply(2)),
@@ -28,7 +28,7 @@ const STEPS: [(&str, Step); 20] = [
     }),
     ("read before the first", |x, i| {
         let x = x.at(0).set(i);
-        x.at(i).set(take(x, i - i - 9, 0) + 1)
+        x.at(i).set(take(x, minimum(i, -9), 0) + 1)
     }),
     ("stored twice", |x, i| x.at(i).set(3).at(i).add(4).at(i - 1).add(1).at(i).multiply(2)),
     ("ends", |x, i| x.at(i).set(x.slice(0) + x.slice(-1)).at(0).add(1).at(-1).set(take(x, 0, 0))),
@@ -45,6 +45,21 @@ const STEPS: [(&str, Step); 20] = [
         let y = x.reshape([2, -1]);
         y.at((0, i)).set(y.at((1, i - 1)).get() + y.at((i - 3, 2)).get()).reshape([-1])
     }),
+    ("branch", |x, i| {
+        cond((i % 2).equal(0), |x: Expr| x.at(i).set(take(x, i - 1, 0) + 1), |x: Expr| x.at(i + 1).add(2), x)
+    }),
+    ("branch of scalars", |x, i| {
+        let before = take(x, i - 1, 0);
+        let next = cond((i % 3).equal(1), |y: Expr| y * 2, |y: Expr| y + take(x, 1, 0), before);
+        x.at(i).set(next)
+    }),
+    ("branch in a branch", |x, i| {
+        let inner =
+            move |x: Expr| cond((i % 4).equal(2), |x: Expr| x.at(i).set(5), |x: Expr| x.at(0).set(take(x, 1, 0)), x);
+        let x = cond(i.gt(0), inner, |x: Expr| x.at(-1).add(1), x);
+        x.at(i).add(take(x, 0, 0))
+    }),
+    ("branch without a store", |x, i| cond((i % 5).ne(0), |x: Expr| x.at(i).add(1), |x: Expr| x, x)),
     ("part of an array", |x, i| x.at(i).set(take(x.slice(2..), i - 2, 0) + 1)),
 ];
 
@@ -116,6 +131,35 @@ fn conditions_end_loops_before_the_last_store() {
             assert_eq!(text(&given), text(&expected));
             assert!(is_compiled(&compiled.explain(Stage::Loops)), "{}", compiled.explain(Stage::Loops));
         }
+    }
+}
+
+#[test]
+fn branches_of_scalars_are_chosen_in_registers() {
+    let collatz = |n: Expr| {
+        let step = |(n, count): (Expr, Expr)| {
+            (cond((n % 2).equal(0), |n: Expr| floor_divide(n, 2), |n: Expr| n * 3 + 1, n).cast(DType::I64), count + 1)
+        };
+        while_loop((n, Expr::from(0)), |(n, _): (Expr, Expr)| n.gt(1), step).1
+    };
+    let clipped = |x: Expr| {
+        let step = |sum: Expr, e: Expr| {
+            let sum = cond(e.gt(4), |sum: Expr| sum + take(x, 2, 0), |sum: Expr| sum - e, sum);
+            (sum, cond(sum.lt(0), |s: Expr| -s, |s: Expr| s.sqrt(), sum))
+        };
+        scan(step, x.slice(0), x).1
+    };
+    let whole = |x: Expr| {
+        // Arrays: one side alone is computed.
+        fori_loop(0, 4, x, |i, x: Expr| cond(i.gt(1), |x: Expr| x * 2, |x: Expr| x + 1, x))
+    };
+    let n = Array::from(27i64);
+    let x = vector(23, DType::F64);
+    for (f, x, kernel) in [(collatz as fn(Expr) -> Expr, &n, true), (clipped, &x, true), (whole, &x, false)] {
+        let compiled = jit(f).threads(1);
+        let (given, expected) = (compiled.call((x,)).unwrap(), jit(f).interpreted(true).call((x,)).unwrap());
+        assert_eq!(text(&given), text(&expected));
+        assert_eq!(is_compiled(&compiled.explain(Stage::Loops)), kernel, "{}", compiled.explain(Stage::Loops));
     }
 }
 

@@ -61,8 +61,7 @@ impl Controller {
             return Err(wrong());
         }
         let sizes = (&operands[..], &made[..], control.carried());
-        let compiled =
-            compiled.as_ref().map(|loops| CompiledLoop::new(loops, bodies, sizes, code, threads)).transpose()?;
+        let compiled = compiled.as_ref().map(|loops| CompiledLoop::new(loops, sizes, code, threads)).transpose()?;
         let programs = match compiled {
             Some(_) => Vec::new(),
             None => bodies.iter().map(&mut compile).collect::<Result<Vec<_>>>()?,

@@ -7,7 +7,6 @@ use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::kernels;
 use crate::execution::threads::Threads;
 use crate::programs::literals::Literals;
-use ndjit_codegen::Lowered;
 use ndjit_codegen::clif::{AccumulatorLayout, Cell};
 use ndjit_codegen::passes::loops::LoopKernel;
 use ndjit_ir::literal::Literal;
@@ -68,7 +67,6 @@ impl CompiledLoop {
     /// operands.
     pub fn new(
         loops: &LoopKernel,
-        bodies: &[Arc<Lowered>],
         (operands, results, carried): (&[usize], &[usize], usize),
         code: CodeOptions,
         threads: &Threads,
@@ -77,7 +75,7 @@ impl CompiledLoop {
         let leaves = matches!(form, AccumulatorLayout::While { .. });
         check(loops, operands, results, carried)?;
         let own = accumulators.len();
-        let slots = literals.iter().map(|&(graph, slot, dtype)| (&bodies[graph].simplified, slot, dtype));
+        let slots = literals.iter().map(|(program, slot, dtype)| (&program.simplified, *slot, *dtype));
         let literals = Literals::of(slots)?;
         let cells = literals.registers.iter().map(|&(repr, bits)| Cell::splat(repr, bits)).collect();
         let offsets = domain.inputs[own..].iter().map(|layout| layout.offset);

@@ -229,6 +229,23 @@ impl<'a> Builder<'a> {
         Some(())
     }
 
+    /// An array after one of two branches, each of which may store an element at an index.
+    pub(super) fn element_branches(&mut self, condition: Value, into: Value, index: Value) -> Option<Value> {
+        let (ty, shape) = (self.graph.ty(into), self.graph.shape(into).clone());
+        let operands = [condition, into, index];
+        let mut branches = Vec::new();
+        for _ in 0..2 {
+            let mut branch = self.inner(&operands, 1, &[1, 2]);
+            let (own, index) = (branch.param(1)?, branch.param(2)?);
+            branch.builder.row(own, index);
+            let put = if branch.builder.rng.one_in(4) { None } else { branch.builder.put(own, index) };
+            branch.builder.graph.set_outputs(vec![put.unwrap_or(own)]);
+            branches.push(branch);
+        }
+        self.controlled(ControlKind::Cond, &operands, branches, &[(ty, shape)]);
+        Some(Value::from_index(self.graph.value_count() - 1))
+    }
+
     /// The arrays of a state whose steps read and store single elements: mostly none.
     fn element_arrays(&mut self, operands: &[Value], state: std::ops::Range<usize>) -> Vec<usize> {
         if !self.limits.dtypes.contains(DType::I64) || !self.rng.one_in(2) {

@@ -19,7 +19,7 @@ impl Builder<'_> {
         }
         for _ in 0..2 + self.rng.below(5) {
             let own = self.rng.below(versions.len());
-            match self.rng.below(5) {
+            match self.rng.below(6) {
                 0 => {
                     let pair = [self.rng.pick(&scalars), self.rng.pick(&scalars)];
                     let op = self.rng.pick(&[Op::Add, Op::Subtract, Op::Multiply, Op::Maximum, Op::Less]);
@@ -42,6 +42,11 @@ impl Builder<'_> {
                         let kind = NodeKind::Scatter(scatter);
                         versions[own].push(self.graph.add(kind, &[into, index, update], &[result]));
                     }
+                }
+                4 => {
+                    let (condition, into) = (self.rng.pick(&scalars), *versions[own].last()?);
+                    let (condition, index) = (self.cast(condition, DType::Bool), self.element_index(&scalars)?);
+                    versions[own].push(self.element_branches(condition, into, index)?);
                 }
                 _ => {
                     let condition = self.rng.pick(&scalars);

@@ -76,26 +76,33 @@ impl LoopBuilder<'_> {
                 let (Some(x), Some(y)) = (walk.version(x)?.cloned(), walk.version(y)?.cloned()) else {
                     return Ok(None);
                 };
-                if x.state != y.state || !is_one(graph.shape(condition)) || graph.shape(value).size()? != x.elements {
+                if !is_one(graph.shape(condition)) || graph.shape(value).size()? != x.elements {
                     return Ok(None);
                 }
                 let Some(condition) = self.scalar(walk, condition)? else { return Ok(None) };
-                let same = x.stores.iter().zip(&y.stores).take_while(|(x, y)| x == y).count();
-                let none = self.number(usize::MAX);
-                let mut stores = x.stores[..same].to_vec();
-                for (x, &ElementStore { row, value }) in x.stores[same..]
-                    .iter()
-                    .map(|store| (true, store))
-                    .chain(y.stores[same..].iter().map(|store| (false, store)))
-                {
-                    let args = if x { [condition, row, none] } else { [condition, none, row] };
-                    stores
-                        .push(ElementStore { row: self.body.push(StmtKind::Op(Op::Where), &args, DType::I64), value });
-                }
-                Ok((stores.len() <= MAX_STORES).then_some(ArrayVersion { stores, ..x }))
+                Ok(self.chosen(condition, x, y))
             }
             _ => Ok(None),
         }
+    }
+
+    /// One of two arrays: the stores of both, each with no row unless it is of the chosen one. `None` if there are too many.
+    pub(super) fn chosen(&mut self, condition: ScalarId, x: ArrayVersion, y: ArrayVersion) -> Option<ArrayVersion> {
+        if x.state != y.state {
+            return None;
+        }
+        let same = x.stores.iter().zip(&y.stores).take_while(|(x, y)| x == y).count();
+        let none = self.number(usize::MAX);
+        let mut stores = x.stores[..same].to_vec();
+        let mut guarded = |own: &[ElementStore], args: fn([ScalarId; 3]) -> [ScalarId; 3]| {
+            for &ElementStore { row, value } in &own[same..] {
+                let row = self.body.push(StmtKind::Op(Op::Where), &args([condition, row, none]), DType::I64);
+                stores.push(ElementStore { row, value });
+            }
+        };
+        guarded(&x.stores, |args| args);
+        guarded(&y.stores, |[condition, row, none]| [condition, none, row]);
+        (stores.len() <= MAX_STORES).then_some(ArrayVersion { stores, ..x })
     }
 
     /// The element of an array of the state in the row nearest to an index.

@@ -10,6 +10,7 @@
 //! Other control flow runs step by step. Control flow runs on the processor, for every device.
 
 mod arrays;
+mod branches;
 
 use super::fuse::{MAX_WEIGHT, elementwise_weight};
 use super::schedule::{coalesce, stride_class};
@@ -44,8 +45,8 @@ pub struct LoopKernel {
     /// Trips of each loop of the nest, 1 for the loop over steps if the operands determine them; layouts of inputs and
     /// outputs.
     pub domain: IterationDomain,
-    /// The literals of the body: the index of the loop's graph, the slot, and the dtype.
-    pub literals: Vec<(usize, SlotId, DType)>,
+    /// The literals of the body: the program of the graph that has it, the slot, and the dtype.
+    pub literals: Vec<(Arc<Lowered>, SlotId, DType)>,
 }
 
 /// Makes one nest of each loop whose steps can be one.
@@ -112,7 +113,9 @@ struct LoopBuilder<'a> {
     accumulators: Vec<usize>,
     body: OpBody,
     inputs: Vec<StepInput>,
-    literals: Vec<(usize, SlotId, DType)>,
+    literals: Vec<(Arc<Lowered>, SlotId, DType)>,
+    /// The weight of all ops.
+    weight: usize,
     /// The index of a counted loop.
     index: Option<ScalarId>,
     /// The input with the rows of each array of the state that is read or stored at indices.
@@ -121,10 +124,12 @@ struct LoopBuilder<'a> {
 
 /// A graph being computed.
 struct LoopGraph<'a> {
-    number: usize,
+    program: &'a Arc<Lowered>,
     graph: &'a Graph<DType>,
     accesses: Accesses,
     params: Vec<Layout>,
+    /// The operand of the loop that each parameter is.
+    operands: Vec<Option<u32>>,
     scalars: FxHashMap<Value, ScalarId>,
     versions: FxHashMap<Value, ArrayVersion>,
 }
@@ -145,6 +150,7 @@ impl<'a> LoopBuilder<'a> {
             body: OpBody::default(),
             inputs: Vec::new(),
             literals: Vec::new(),
+            weight: 0,
             index: None,
             arrays: FxHashMap::default(),
         }
@@ -193,27 +199,25 @@ impl<'a> LoopBuilder<'a> {
         self.finish(stored)
     }
 
-    /// Returns the scalars of a graph's outputs, and its arrays of the state; `None` if they are not elementwise.
-    fn graph(&mut self, number: usize, body: &Lowered, states: &[ScalarId]) -> Result<Option<Vec<StepOutput>>> {
-        let graph = &body.simplified;
-        let params: Vec<Layout> = graph
-            .params()
-            .iter()
-            .map(|&param| contiguous(graph.shape(param), graph.ty(param)))
-            .collect::<Result<_>>()?;
-        // The pass owns this analysis: in the nest no view begins at a run-time row, as one of the graph's own program may.
-        let accesses = Accesses::new(graph, &params, false)?;
-        let (scalars, versions) = Default::default();
-        let mut walk = LoopGraph { number, graph, accesses, params, scalars, versions };
-        for (&param, &operand) in graph.params().iter().zip(&self.control.graphs[number].operands) {
+    /// Returns the outputs of one of the loop's graphs; `None` if they are not elementwise.
+    fn graph(&mut self, number: usize, body: &Arc<Lowered>, states: &[ScalarId]) -> Result<Option<Vec<StepOutput>>> {
+        let operands = self.control.graphs[number].operands.iter().map(|&operand| Some(operand)).collect();
+        let mut walk = LoopGraph::new(body, operands)?;
+        for (&param, &operand) in walk.graph.params().iter().zip(&self.control.graphs[number].operands) {
             let operand = operand as usize;
             if let Some(n) = self.accumulators.iter().position(|&own| own == operand) {
                 walk.scalars.insert(param, states[n]);
             } else if operand < self.carried {
-                let (elements, dtype) = (graph.shape(param).size()?, graph.ty(param));
+                let (elements, dtype) = (walk.graph.shape(param).size()?, walk.graph.ty(param));
                 walk.versions.insert(param, ArrayVersion { state: operand, elements, dtype, stores: Vec::new() });
             }
         }
+        self.outputs(walk)
+    }
+
+    /// Returns the scalars of a graph's outputs, and its arrays of the state; `None` if they are not elementwise.
+    fn outputs(&mut self, mut walk: LoopGraph<'_>) -> Result<Option<Vec<StepOutput>>> {
+        let graph = walk.graph;
         let mut needed = vec![false; graph.node_count()];
         let mut stack: Vec<Value> = graph.outputs().to_vec();
         while let Some(value) = stack.pop() {
@@ -222,16 +226,21 @@ impl<'a> LoopBuilder<'a> {
                 stack.extend(graph.operands(id));
             }
         }
-        let mut weight = 0;
         for id in graph.node_ids().filter(|id| needed[id.index()]) {
             let value = graph.node(id).first();
             if let Some(version) = self.stored(&mut walk, value)? {
                 walk.versions.insert(value, version);
                 continue;
             }
+            if let NodeKind::Control(_) = graph.node(id).kind {
+                if !self.branches(&mut walk, id)? {
+                    return Ok(None);
+                }
+                continue;
+            }
             let Some(own) = elementwise_weight(graph, id) else { continue };
-            weight += own;
-            if weight > MAX_WEIGHT || self.inputs.len() > MAX_ARRAYS {
+            self.weight += own;
+            if self.weight > MAX_WEIGHT || self.inputs.len() > MAX_ARRAYS {
                 return Ok(None);
             }
             if !self.compute(&mut walk, value)? {
@@ -240,15 +249,18 @@ impl<'a> LoopBuilder<'a> {
         }
         let mut outputs = Vec::with_capacity(graph.outputs().len());
         for &output in graph.outputs() {
-            outputs.push(match walk.version(output)? {
-                Some(version) => StepOutput::Array(version.clone()),
-                None => match self.scalar(&mut walk, output)? {
-                    Some(scalar) => StepOutput::Scalar(scalar),
-                    None => return Ok(None),
-                },
-            });
+            let Some(output) = self.value(&mut walk, output)? else { return Ok(None) };
+            outputs.push(output);
         }
         Ok(Some(outputs))
+    }
+
+    /// Returns a scalar, or an array of the state; `None` if the value is neither.
+    fn value(&mut self, walk: &mut LoopGraph<'_>, value: Value) -> Result<Option<StepOutput>> {
+        Ok(match walk.version(value)? {
+            Some(version) => Some(StepOutput::Array(version.clone())),
+            None => self.scalar(walk, value)?.map(StepOutput::Scalar),
+        })
     }
 
     /// Computes the value of an op, a cast or a gather, if supported.
@@ -321,7 +333,7 @@ impl<'a> LoopBuilder<'a> {
         }
         let scalar = match graph.node(graph.producer(base)).kind {
             NodeKind::Literal(slot) => {
-                self.literals.push((walk.number, slot, dtype));
+                self.literals.push((Arc::clone(walk.program), slot, dtype));
                 self.body.literals.push(dtype);
                 let kind = StmtKind::Literal(self.literals.len() as u32 - 1);
                 self.body.push(kind, &[], dtype)
@@ -331,7 +343,7 @@ impl<'a> LoopBuilder<'a> {
                 self.load(StepInput { operand: None, role: Role::Index, layout, step: 0 }, DType::I64)
             }
             NodeKind::Param(n, _) => {
-                let operand = self.control.graphs[walk.number].operands[n as usize];
+                let Some(operand) = walk.operands[n as usize] else { return Ok(None) };
                 match self.control.kind {
                     // An element reads other elements of the state.
                     _ if (operand as usize) < self.carried => return Ok(None),
@@ -416,7 +428,7 @@ impl<'a> LoopBuilder<'a> {
         let (graph, dtype) = (walk.graph, walk.graph.ty(value));
         let base = walk.accesses.base(value);
         let NodeKind::Param(n, _) = graph.node(graph.producer(base)).kind else { return Ok(None) };
-        let operand = self.control.graphs[walk.number].operands[n as usize];
+        let Some(operand) = walk.operands[n as usize] else { return Ok(None) };
         let counts = matches!(self.control.kind, ControlKind::For(counts) if counts.is_index(operand as usize));
         let shape = graph.shape(value);
         let seen = Shape::from(shape.extents().get(1..).unwrap_or(&[]));
@@ -534,7 +546,17 @@ fn is_one(shape: &Shape) -> bool {
     shape.extents().iter().all(|&extent| extent == 1)
 }
 
-impl LoopGraph<'_> {
+impl<'a> LoopGraph<'a> {
+    fn new(program: &'a Arc<Lowered>, operands: Vec<Option<u32>>) -> Result<LoopGraph<'a>> {
+        let graph = &program.simplified;
+        let params = graph.params().iter().map(|&param| contiguous(graph.shape(param), graph.ty(param)));
+        let params: Vec<Layout> = params.collect::<Result<_>>()?;
+        // The pass owns this analysis: in the nest no view begins at a run-time row, as one of the graph's own program may.
+        let accesses = Accesses::new(graph, &params, false)?;
+        let (scalars, versions) = Default::default();
+        Ok(LoopGraph { program, graph, accesses, params, operands, scalars, versions })
+    }
+
     /// Returns the layout of a value.
     fn layout(&self, value: Value) -> Result<Layout> {
         match self.accesses.view(value) {
