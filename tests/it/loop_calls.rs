@@ -79,3 +79,33 @@ fn slices_of_scans_and_conditions_of_while_loops_move() {
         assert_eq!(bits(&jit(f).threads(1).call((&x,)).unwrap()), bits(&expected));
     }
 }
+
+#[test]
+fn a_stacked_state_is_the_state_of_each_step() {
+    // One value is the next state and a slice of each stacked array.
+    let twice = |x: Expr| {
+        let step = |carry: Expr, row: Expr| {
+            let next = carry * 0.5 + sum(row * carry, ..);
+            (next, (next, row * 2, next))
+        };
+        let (last, (first, doubled, second)) = scan(step, x.slice(0), x);
+        (last, first, doubled, second)
+    };
+    let backward = |x: Expr| {
+        let step = |(a, b): (Expr, Expr), row: Expr| {
+            let next = cumulative_sum(row + a, 0);
+            ((b, next), (next, b))
+        };
+        let ((a, b), (first, second)) = scan_reversed(step, (x.slice(0), x.slice(1)), x);
+        (a, b, first, second)
+    };
+    let x = matrix(37, 50, DType::F64);
+    for f in [twice as fn(Expr) -> (Expr, Expr, Expr, Expr), backward] {
+        let expected = jit(f).interpreted(true).call((&x,)).unwrap();
+        let given = jit(f).threads(1).call((&x,)).unwrap();
+        let all = [(&given.0, &expected.0), (&given.1, &expected.1), (&given.2, &expected.2), (&given.3, &expected.3)];
+        for (n, (given, expected)) in all.into_iter().enumerate() {
+            assert_eq!(bits(given), bits(expected), "result {n}");
+        }
+    }
+}

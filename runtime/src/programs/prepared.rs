@@ -64,12 +64,22 @@ pub struct StepRecording {
     pub bounded: bool,
 }
 
+/// A copy of a result to where another result lies: pointers of the frame, and the number of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultCopy {
+    pub from: usize,
+    pub to: usize,
+    pub bytes: usize,
+}
+
 /// The addresses of a body's operands, for one arrangement of the state.
 #[derive(Debug, Default)]
 pub struct LoopFrame {
     /// Launches, each with its number and its steps.
     pub launches: Vec<(usize, Vec<PreparedStep>)>,
     pub pointers: Vec<LoopPointer>,
+    /// Results that are another result too, copied at the end: the pointers of both, and bytes.
+    pub copies: Vec<ResultCopy>,
     /// The buffer of each array of the previous state.
     state: SmallVec<[usize; 4]>,
     /// The frame of the next step.
@@ -377,10 +387,21 @@ impl<P: LoopProgram> Simulation<'_, P> {
             this.frame.launches.push((launch, steps.into_iter().flatten().collect()));
         }
         let mut state: SmallVec<[usize; 4]> = SmallVec::new();
-        for (index, &ResultPlan { location, same_as, .. }) in plan.results.iter().enumerate() {
+        for (index, &ResultPlan { location, same_as, bytes }) in plan.results.iter().enumerate() {
             let slot = match (same_as, index < carried) {
                 (Some(first), true) if first < carried => state[first],
-                (Some(_), _) => return None,
+                // A scan often stacks its state.
+                (Some(first), false) => {
+                    let from = match first.checked_sub(carried) {
+                        None => LoopMemory::Slot(state[first]),
+                        Some(first) => LoopMemory::Stacked(first),
+                    };
+                    let at = this.frame.pointers.len();
+                    this.frame.pointers.extend([(from, 0), (LoopMemory::Stacked(index - carried), 0)]);
+                    this.frame.copies.push(ResultCopy { from: at, to: at + 1, bytes });
+                    continue;
+                }
+                (Some(_), true) => return None,
                 (None, false) => continue,
                 (None, true) => match this.places[location as usize] {
                     BodyPlace::Donated(slot) => {

@@ -8,7 +8,7 @@ use crate::execution::code::MachineEntry;
 use crate::execution::reduce::{ElementCopy, fill};
 use crate::programs::indices;
 use crate::programs::plan::BufferPlan;
-use crate::programs::prepared::{LoopFrame, LoopMemory, LoopProgram, PreparedStep};
+use crate::programs::prepared::{LoopFrame, LoopMemory, LoopProgram, PreparedStep, ResultCopy};
 use crate::programs::step_plan::{RowPlan, TripsPlan};
 use crate::spans;
 use ndjit_codegen::clif::Cell;
@@ -61,6 +61,8 @@ enum ReadyAction<'a> {
         to: usize,
         copy: ElementCopy,
     },
+    /// Copies a result to where another lies.
+    Result(ResultCopy),
     /// Puts addresses back that rows have moved.
     Begin {
         followers: Vec<Follower>,
@@ -124,6 +126,7 @@ impl<'a> ReadyFrame<'a> {
                 }
             }
         }
+        this.actions.extend(frame.copies.iter().copied().map(ReadyAction::Result));
         this
     }
 
@@ -269,6 +272,10 @@ impl<'a> ReadyFrame<'a> {
                     let (from, to) = (self.addresses[from], self.addresses[to]);
                     // SAFETY: as above.
                     unsafe { ElementCopy { from, to, ..copy }.run() };
+                }
+                &ReadyAction::Result(ResultCopy { from, to, bytes }) => {
+                    // SAFETY: as above: results of as many bytes, each in memory of its own.
+                    unsafe { self.pointers[to].copy_from_nonoverlapping(self.pointers[from], bytes) };
                 }
                 ReadyAction::Begin { followers } => {
                     for &Follower { address, pointer, offset } in followers {

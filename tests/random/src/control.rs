@@ -69,7 +69,9 @@ impl<'a> Builder<'a> {
             outputs.push(body.builder.stepped(own, *ty, shape));
         }
         for _ in 0..self.rng.below(3) {
-            let Some(slice) = body.builder.operand() else { continue };
+            // A state is often stacked.
+            let state = outputs.last().copied().filter(|_| self.rng.one_in(3));
+            let Some(slice) = state.or_else(|| body.builder.operand()) else { continue };
             let shape = body.builder.graph.shape(slice);
             let all = [length].into_iter().chain(shape.extents().iter().copied()).collect::<Vec<usize>>();
             // As many elements as other arrays have, at most.
