@@ -179,8 +179,8 @@ impl LaunchTiles {
         LaunchTiles { extent, len: at_least_one(len.min(extent)), time: f64::INFINITY, parallel: true }
     }
 
-    /// The tiles of kernels with this work. `None` where running one after the other is better: the kernels exceed the cache, are too few
-    /// to share, or read hardly anything again.
+    /// The tiles of kernels with this work. `None` where running one after the other is better: the kernels exceed the cache, fit one tile, are
+    /// too few to share, or read hardly anything again.
     pub fn new(extent: usize, kernels: &[PerIndex], threads: &Threads) -> Option<LaunchTiles> {
         if let Some(least) = kernels.iter().filter_map(|kernel| kernel.least).max() {
             return LaunchTiles::cut_alike(extent, kernels, least, threads);
@@ -205,7 +205,8 @@ impl LaunchTiles {
             len = len.next_multiple_of(least.min(64));
         }
         let tiles = LaunchTiles { extent, len: at_least_one(len), time: extent as f64 * time, parallel: pieces > 1 };
-        (tiles.count() >= threads).then_some(tiles)
+        // One tile would be the kernels one after the other, in a loop that is not prepared.
+        (tiles.count() >= threads.max(2)).then_some(tiles)
     }
 
     /// The tiles of kernels whose rounding depends on the cut: their length does not depend on the number of threads.
