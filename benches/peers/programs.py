@@ -485,6 +485,116 @@ def nb_needleman(a, b):
 
 
 @program
+def lcs(large):
+    n = 3000 if large else 300
+    a, b = letters(n, 5), letters(n, 5, 1000)
+
+    def jx(a, b):
+        # Row by row: within a row a running maximum.
+        def step(above, letter):
+            corner = jnp.where(b == letter, above[:-1] + 1, 0)
+            row = lax.cummax(jnp.concatenate([above[:1], jnp.maximum(corner, above[1:])]))
+            return row, row
+
+        first = jnp.zeros(n + 1, jnp.int32)
+        return jnp.concatenate([first[None], lax.scan(step, first, a)[1]])
+
+    def numpy(a, b):
+        table = np.zeros((n + 1, n + 1), np.int32)
+        for i, letter in enumerate(a):
+            corner = np.where(b == letter, table[i, :-1] + 1, 0)
+            table[i + 1, 1:] = np.maximum.accumulate(np.maximum(corner, table[i, 1:]))
+        return table
+
+    return (a, b), {"numpy": numpy, "numba": nb_lcs, "jax": jitted(jx)}
+
+
+@njit()
+def nb_lcs(a, b):
+    n = len(b)
+    table = np.zeros((len(a) + 1, n + 1), np.int32)
+    for i in range(1, len(a) + 1):
+        for j in range(1, n + 1):
+            if a[i - 1] == b[j - 1]:
+                table[i, j] = table[i - 1, j - 1] + 1
+            else:
+                table[i, j] = max(table[i - 1, j], table[i, j - 1])
+    return table
+
+
+@program
+def sieve(large):
+    n = 5_000_000 if large else 50_000
+    x = np.ones(n, bool)
+    x[:2] = False
+
+    def numpy(x):
+        x = x.copy()
+        for i in range(2, int(n**0.5) + 1):
+            if x[i]:
+                x[i * i :: i] = False
+        return x
+
+    return (x,), {"numpy": numpy, "numba": nb_sieve}
+
+
+@njit()
+def nb_sieve(x):
+    x = x.copy()
+    n = len(x)
+    i = 2
+    while i * i < n:
+        if x[i]:
+            j = i * i
+            while j < n:
+                x[j] = False
+                j += i
+        i += 1
+    return x
+
+
+@program
+def viterbi(large):
+    steps, states = (2000, 200) if large else (500, 20)
+    emitted, moved = unit(steps * states).reshape(steps, states), unit(states * states).reshape(states, states)
+
+    def numpy(emitted, moved):
+        likely = np.zeros(states)
+        before = np.empty((steps, states), np.int32)
+        for i in range(steps):
+            made = likely[:, None] + moved
+            before[i] = made.argmax(0)
+            likely = made.max(0) + emitted[i]
+        return likely, before
+
+    def jx(emitted, moved):
+        def step(likely, emitted):
+            made = likely[:, None] + moved
+            return made.max(0) + emitted, made.argmax(0)
+
+        return lax.scan(step, jnp.zeros(states), emitted)
+
+    return (emitted, moved), {"numpy": numpy, "numba": nb_viterbi, "jax": jitted(jx)}
+
+
+@njit()
+def nb_viterbi(emitted, moved):
+    steps, states = emitted.shape
+    likely = np.zeros(states)
+    before = np.empty((steps, states), np.int32)
+    for i in range(steps):
+        made = np.full(states, -np.inf)
+        for j in range(states):
+            for k in range(states):
+                new = likely[j] + moved[j, k]
+                if new > made[k]:
+                    made[k] = new
+                    before[i, k] = j
+        likely = made + emitted[i]
+    return likely, before
+
+
+@program
 def adler32(large):
     x = letters(10_000_000 if large else 100_000, 251)
 

@@ -14,6 +14,7 @@ mod series;
 mod solves;
 mod stencils;
 mod table;
+mod tables;
 
 use crate::timing::time;
 use clap::Args;
@@ -76,6 +77,9 @@ const PROGRAMS: &[Program] = &[
     ("ldlt", solves::ldlt),
     ("forward", solves::forward),
     ("needleman", bytes::needleman),
+    ("lcs", tables::lcs),
+    ("sieve", tables::sieve),
+    ("viterbi", tables::viterbi),
     ("adler32", bytes::adler32),
     ("fnv1a", bytes::fnv1a),
     ("blend", bytes::blend),

@@ -25,6 +25,16 @@ impl NestEmitter<'_> {
         mut env: Vec<LaneValue>,
         accumulators: usize,
     ) {
+        // What stays where it is would take a register and an addition in every step. Where a condition ends the loop, accumulators take them
+        // nevertheless: the registers are allocated otherwise then, and steps of Runge and Kutta took 12.7 ns in place of 15.
+        let mut streams = streams.to_vec();
+        let outputs = &mut streams[self.nest.inputs.len()..];
+        let still = match self.form {
+            AccumulatorLayout::While { .. } => outputs.len() - 1..outputs.len(),
+            _ => 0..accumulators,
+        };
+        outputs[still].iter_mut().for_each(|stream| stream.access.inner = Stride::Broadcast);
+        let streams = &streams[..];
         let words = self.nest.outputs[..accumulators].iter().map(|access| access.dtype.storage().len()).sum();
         let types: Vec<PrimType> = self.body.output_types().take(words).collect();
         let mut emitter = self.emitter(b, args, 1);
