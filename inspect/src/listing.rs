@@ -322,10 +322,11 @@ impl Inspection<'_> {
         if let Some(LoopKernel { accumulators, inputs, stored, .. }) = compiled {
             out.plain(Some(n), format!("; {}", table::COMPILED_LOOP));
             let own = accumulators.len();
+            let is_state = |input: &Option<u32>| input.is_some_and(|n| (n as usize) < fused.control.0.carried());
             let mut state: Vec<String> = (0..own).map(|n| format!("in{n} and out{n}")).collect();
             for (at, input) in (own..).zip(inputs) {
                 let same = |(at, result): (usize, &Option<u32>)| (result == input).then(|| format!(" and out{at}"));
-                let outputs: String = (own..).zip(stored).filter(|_| input.is_some()).filter_map(same).collect();
+                let outputs: String = (own..).zip(stored).filter(|_| is_state(input)).filter_map(same).collect();
                 if !outputs.is_empty() {
                     state.push(format!("in{at}{outputs}"));
                 }

@@ -8,7 +8,7 @@ use ndjit::{
 /// A step from an array and the index of the step to the next array.
 type Step = fn(Expr, Expr) -> Expr;
 
-const STEPS: [(&str, Step); 25] = [
+const STEPS: [(&str, Step); 26] = [
     ("recurrence", |x, i| x.at(i).set(take(x, i - 1, 0) + take(x, i - 2, 0))),
     ("in place", |x, i| x.at(i).add(take(x, i - 1, 0))),
     ("product", |x, i| x.at(i).multiply(2)),
@@ -34,6 +34,11 @@ const STEPS: [(&str, Step); 25] = [
     ("stored twice, then read", |x, i| {
         let before = take(x, i - 1, 0);
         x.at(i).set(before + 1).at(i).set(before * 2 + 3)
+    }),
+    ("many reads after a store", |x, i| {
+        let x = x.at(i).set(2);
+        let around = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7].map(|by| take(x, i + by, 0));
+        x.at(i + 1).set(around.into_iter().reduce(|a, b| a + b).unwrap_or(x.slice(0)))
     }),
     ("ends", |x, i| x.at(i).set(x.slice(0) + x.slice(-1)).at(0).add(1).at(-1).set(take(x, 0, 0))),
     ("chosen", |x, i| where_((i % 2).equal(0), x.at(i).set(5), x)),
@@ -130,7 +135,12 @@ fn conditions_end_loops_before_the_last_store() {
             while_loop((i * i, x), |(j, _): (Expr, Expr)| j.lt(40), marked).1
         })
     };
-    for f in [until as fn(Expr) -> Expr, sieve] {
+    // The array is the first of the state.
+    let table = |x: Expr| {
+        let go_on = |(x, i): (Expr, Expr)| i.lt(20) & take(x, i, 0).lt(5);
+        while_loop((x, Expr::from(0)), go_on, |(x, i): (Expr, Expr)| (x.at(i + 1).add(take(x, i, 0)), i + 1)).0
+    };
+    for f in [until as fn(Expr) -> Expr, table, sieve] {
         for dtype in [DType::I32, DType::F32] {
             let x = where_(vector(40, dtype).gt(3), Array::from(1).cast(dtype), Array::from(0).cast(dtype));
             let compiled = jit(f).threads(1);

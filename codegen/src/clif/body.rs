@@ -31,6 +31,7 @@ impl Emitter<'_, '_> {
                 }
                 InstKind::Gather { input, word } => {
                     let (rows, ty) = (&inputs[*input as usize..], body.ty(inst.first));
+                    // The verifier has gathers at the top level alone: registers are those of the whole body.
                     env.push(match &self.step {
                         Some(_) => self.gather_in_step((*input, *word), ty, rows, (inst.args[1], &args[1])),
                         None => self.gather_rows(rows, ty, *word, &args[1]),

@@ -29,10 +29,8 @@ impl NestEmitter<'_> {
         // nevertheless: the registers are allocated otherwise then, and steps of Runge and Kutta took 12.7 ns in place of 15.
         let mut streams = streams.to_vec();
         let outputs = &mut streams[self.nest.inputs.len()..];
-        let still = match self.form {
-            AccumulatorLayout::While { .. } => outputs.len() - 1..outputs.len(),
-            _ => 0..accumulators,
-        };
+        let leaves = matches!(self.form, AccumulatorLayout::While { .. });
+        let still = if leaves { outputs.len() - 1..outputs.len() } else { 0..accumulators };
         outputs[still].iter_mut().for_each(|stream| stream.access.inner = Stride::Broadcast);
         let streams = &streams[..];
         let words = self.nest.outputs[..accumulators].iter().map(|access| access.dtype.storage().len()).sum();

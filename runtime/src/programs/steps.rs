@@ -11,7 +11,7 @@ use ndjit_codegen::clif::{AccumulatorLayout, Cell};
 use ndjit_codegen::passes::loops::LoopKernel;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::loops::{IterationDomain, LoopNest, Role};
-use ndjit_ir::{Error, ErrorCode, Result};
+use ndjit_ir::{DType, Error, ErrorCode, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -254,7 +254,8 @@ impl StateTiles {
 
 /// Checks that all operands lie within these sizes. The state, updated in place at each step, counts as an input.
 fn check(loops: &LoopKernel, operands: &[usize], results: &[usize], carried: usize) -> Result<()> {
-    let LoopKernel { nest, accumulators, inputs, stored, domain, .. } = loops;
+    let LoopKernel { nest, form, accumulators, inputs, stored, domain, .. } = loops;
+    let leaves = matches!(form, AccumulatorLayout::While { .. });
     let wrong = || Error::new(ErrorCode::Verify, "loop: its operands are not those of its graphs");
     let own = accumulators.len();
     let counted = nest.inputs.len() == own + inputs.len() && nest.outputs.len() == own + stored.len();
@@ -286,7 +287,7 @@ fn check(loops: &LoopKernel, operands: &[usize], results: &[usize], carried: usi
                 }
             }
             // The condition.
-            (Role::Memory, None) if n + 1 == nest.outputs.len() && access.dtype.bytes() == 1 => {}
+            (Role::Memory, None) if leaves && n + 1 == nest.outputs.len() && access.dtype == DType::Bool => {}
             (Role::Index, None) => {}
             _ => return Err(wrong()),
         }

@@ -115,6 +115,7 @@ impl LoopBuilder<'_> {
         let row = self.body.push(StmtKind::Op(Op::Maximum), &[row, first], DType::I64);
         let row = self.body.push(StmtKind::Op(Op::Minimum), &[row, last], DType::I64);
         let mut element = self.body.push(StmtKind::Gather(rows), &[row], version.dtype);
+        self.weight += version.stores.len();
         for store in &version.stores {
             let same = self.body.push(StmtKind::Op(Op::Equal), &[row, store.row], DType::Bool);
             element = self.body.push(StmtKind::Op(Op::Where), &[same, store.value, element], version.dtype);

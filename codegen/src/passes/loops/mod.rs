@@ -120,6 +120,8 @@ struct LoopBuilder<'a> {
     index: Option<ScalarId>,
     /// The input with the rows of each array of the state that is read or stored at indices.
     arrays: FxHashMap<usize, u32>,
+    /// The integers that need no memory.
+    numbers: FxHashMap<usize, ScalarId>,
 }
 
 /// A graph being computed.
@@ -153,6 +155,7 @@ impl<'a> LoopBuilder<'a> {
             weight: 0,
             index: None,
             arrays: FxHashMap::default(),
+            numbers: FxHashMap::default(),
         }
     }
 
@@ -164,9 +167,14 @@ impl<'a> LoopBuilder<'a> {
         }
         let load = |n: usize| self.body.push(StmtKind::Load(n as u32), &[], self.body.inputs[n]);
         let states: Vec<ScalarId> = (0..self.accumulators.len()).map(load).collect();
-        let (mut outputs, mut stores) = (Vec::new(), Vec::new());
+        let (mut outputs, mut stores, mut condition) = (Vec::new(), Vec::new(), None);
         for (number, body) in bodies.iter().enumerate().rev() {
             let Some(made) = self.graph(number, body, &states)? else { return Ok(None) };
+            if self.control.kind == ControlKind::While && number == 0 {
+                let [StepOutput::Scalar(own)] = made[..] else { return Ok(None) };
+                condition = Some(own);
+                continue;
+            }
             for (n, output) in made.into_iter().enumerate() {
                 match output {
                     StepOutput::Scalar(scalar) if n >= self.carried || self.accumulators.contains(&n) => {
@@ -178,7 +186,6 @@ impl<'a> LoopBuilder<'a> {
                 }
             }
         }
-        let condition = if self.control.kind == ControlKind::While { outputs.pop() } else { None };
         let stacked = (self.carried..self.control.results()).map(|n| Some(n as u32));
         let mut stored: Vec<Option<u32>> = stacked.collect();
         for version in &stores {
@@ -228,6 +235,9 @@ impl<'a> LoopBuilder<'a> {
         }
         for id in graph.node_ids().filter(|id| needed[id.index()]) {
             let value = graph.node(id).first();
+            if self.is_long() {
+                return Ok(None);
+            }
             if let Some(version) = self.stored(&mut walk, value)? {
                 walk.versions.insert(value, version);
                 continue;
@@ -240,12 +250,12 @@ impl<'a> LoopBuilder<'a> {
             }
             let Some(own) = elementwise_weight(graph, id) else { continue };
             self.weight += own;
-            if self.weight > MAX_WEIGHT || self.inputs.len() > MAX_ARRAYS {
-                return Ok(None);
-            }
             if !self.compute(&mut walk, value)? {
                 return Ok(None);
             }
+        }
+        if self.is_long() {
+            return Ok(None);
         }
         let mut outputs = Vec::with_capacity(graph.outputs().len());
         for &output in graph.outputs() {
@@ -253,6 +263,11 @@ impl<'a> LoopBuilder<'a> {
             outputs.push(output);
         }
         Ok(Some(outputs))
+    }
+
+    /// Whether there are more ops or arrays than a kernel has.
+    fn is_long(&self) -> bool {
+        self.weight > MAX_WEIGHT || self.inputs.len() > MAX_ARRAYS
     }
 
     /// Returns a scalar, or an array of the state; `None` if the value is neither.
@@ -404,8 +419,13 @@ impl<'a> LoopBuilder<'a> {
     }
 
     fn number(&mut self, number: usize) -> ScalarId {
+        if let Some(&known) = self.numbers.get(&number) {
+            return known;
+        }
         let input = self.constant(number);
-        self.load(input, DType::I64)
+        let scalar = self.load(input, DType::I64);
+        self.numbers.insert(number, scalar);
+        scalar
     }
 
     /// Adds the index of a counted loop: its start plus the number of the step, in its dtype.
