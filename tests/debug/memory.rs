@@ -41,13 +41,13 @@ fn bodies_have_their_arrays() {
     %18 : i32[]          4 B       arena + 0    6 to 29        -
     %19 : i32[]          4 B      arena + 64    7 to 29        -
     %4 : f32[1000]   3.9 KiB     arena + 128    8 to 16        -
-    %7 : f32[1000]   3.9 KiB    arena + 4160   16 to 19        -
+    %7 : f32[1000]   3.9 KiB     arena + 128   16 to 19        -
     %8 : f32[]           4 B        result 0   17 to 18        -
     %10 : bool[]         1 B   result 0 + 64   18 to 19        -
-    %11 : f32[1000]  3.9 KiB     arena + 128   19 to 22        -
-    %12 : f32[1000]  3.9 KiB    arena + 4160   22 to 26        -
-    %15 : f32[1000]  3.9 KiB     arena + 128   26 to 28        -
-    %17 : f32[1000]  3.9 KiB     arena + 128   28 to 29        -
+    %11 : f32[1000]  3.9 KiB    arena + 4160   19 to 22        -
+    %12 : f32[1000]  3.9 KiB     arena + 128   22 to 26        -
+    %15 : f32[1000]  3.9 KiB    arena + 4160   26 to 28        -
+    %17 : f32[1000]  3.9 KiB    arena + 4160   28 to 29        -
     %20 : f32[1000]  3.9 KiB        result 0  29 to end        -
     peak 31.5 KiB: results 3.9 KiB, arena 8.0 KiB for 23.5 KiB of temporaries, scratch 19.7 KiB
     kernel 8, for: state 3.9 KiB
@@ -128,8 +128,8 @@ fn each_array(plan: &MemoryPlan, of: &mut impl FnMut(&str)) {
     plan.control_flow.iter().flat_map(|control| &control.bodies).for_each(|body| each_array(&body.plan, of));
 }
 
-/// The listed arrays are those that the totals count; launches are those of the statistics; a loop needs its state and the peak of its
-/// graph.
+/// The listed arrays are those that the totals count; launches are those of the statistics; a loop that is not compiled needs its state and
+/// the peak of its graph.
 fn adds_up(plan: &MemoryPlan, depth: usize, kernels: &[KernelStats]) {
     let bytes = |result: bool| {
         let own = plan.arrays.iter().filter(|array| array.last.is_none() == result);
@@ -140,7 +140,8 @@ fn adds_up(plan: &MemoryPlan, depth: usize, kernels: &[KernelStats]) {
     let launches = launches.chain(plan.control_flow.iter().map(|control| control.launch));
     launches.for_each(|launch| assert_eq!(kernels[launch].depth, depth, "{launch}: {plan}"));
     for control in &plan.control_flow {
-        let peak = control.bodies.iter().map(|body| body.plan.peak_bytes).max().unwrap_or(0);
+        // The state of a compiled loop lies in its results.
+        let Some(peak) = control.bodies.iter().map(|body| body.plan.peak_bytes).max() else { continue };
         assert!(control.state_bytes + peak <= plan.scratch_bytes, "{control} in {} B", plan.scratch_bytes);
         for body in control.bodies.iter().filter(|body| body.same_as.is_none()) {
             adds_up(&body.plan, depth + 1, kernels);

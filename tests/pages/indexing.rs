@@ -106,7 +106,7 @@ fn searching() -> Result<()> {
 }
 
 fn looping() -> Result<()> {
-    use ndjit::{Array, Expr, cond, fori_loop, jit, ones_like, scan, sum, while_loop, zeros_like};
+    use ndjit::{Array, Expr, cond, fori_loop, jit, ones_like, scan, sum, take, while_loop, zeros_like};
 
     // Newton's method until it stands still.
     let root =
@@ -121,6 +121,16 @@ fn looping() -> Result<()> {
     let drops = jit(|x: Expr| scan(|level: Expr, drop: Expr| (level * 0.5 + drop, level), Expr::from(0.0), x));
     let (last, levels) = drops(&Array::from([8.0f32, 0.0, 4.0]));
     println!("{last} {levels}");
+
+    // The ways to pay each sum up to 10 with coins of 1, 2 and 5: a table, element by element.
+    let ways = jit(|coins: Expr| {
+        let none = Expr::from(Array::from([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
+        let add = |table: Expr, coin: Expr| {
+            (fori_loop(coin, 11, table, move |i, t: Expr| t.at(i).add(take(t, i - coin, 0))), ())
+        };
+        scan(add, none, coins).0
+    });
+    println!("{}", ways(&Array::from([1, 2, 5])));
 
     // Only one side is computed.
     let shrink = jit(|x: Expr| cond(sum(x, ..).gt(10), |x| x / 2, |x| x / 1, x));

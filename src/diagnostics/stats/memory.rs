@@ -89,7 +89,7 @@ pub struct ControlPlan {
     pub name: &'static str,
     /// The size in bytes of the state of a loop, with the arrays that a scan stacks. 0 for a branch.
     pub state_bytes: u64,
-    /// Its graphs. A compiled loop has none: one kernel runs its steps, and only the state is in memory.
+    /// Its graphs. A compiled loop has none: one kernel runs its steps, and only the state is in memory, that of its results.
     pub bodies: Vec<BodyPlan>,
 }
 
@@ -142,7 +142,7 @@ pub struct MemoryPlan {
     /// The size in bytes of the arena, for temporaries outside of result buffers.
     pub arena_bytes: u64,
     /// The maximum temporary memory of kernels in bytes: accumulators of reductions and scans, tiles of arrays, and the
-    /// memory of branches and loops, including loop states.
+    /// memory of branches and loops, including states of loops that are not compiled.
     pub scratch_bytes: u64,
     /// The peak memory in bytes. It is less if results are written to memory of the caller, or of donated arguments.
     pub peak_bytes: u64,
