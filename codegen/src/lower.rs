@@ -33,6 +33,13 @@ pub struct Options {
     pub verify: bool,
 }
 
+impl Options {
+    /// True if the callers of kernels compute the addresses of rows at run-time indices: fused kernels on the processor.
+    pub fn computes_addresses(&self) -> bool {
+        self.fuse && self.device_arrays.is_none()
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {

@@ -105,6 +105,7 @@ const GRAPH: &[Pass<GraphProgram, Options>] = &[
     Pass { name: "windows", stage: "simplified", run: GraphProgram::windows },
     Pass { name: "views", stage: "simplified", run: GraphProgram::views },
     Pass { name: "joins", stage: "simplified", run: GraphProgram::joins },
+    Pass { name: "starts", stage: "simplified", run: GraphProgram::starts },
     // An analysis: it changes nothing, and the passes below read it.
     Pass { name: "accesses", stage: "simplified", run: GraphProgram::accesses },
     Pass { name: "fuse", stage: "kernels", run: GraphProgram::fuse },

@@ -65,6 +65,7 @@ mod slopes_explained;
 mod softmax;
 mod sorting;
 mod spellings;
+mod starts;
 mod stores;
 mod texts;
 mod trees;

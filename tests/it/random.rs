@@ -247,7 +247,7 @@ fn contracted_programs() {
 #[test]
 fn programs_have_compiled_loops() {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for seed in 0..2_000 {
+    for seed in 0..2_500 {
         let program = program(seed, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
         let layouts: Vec<_> = layouts.collect();
@@ -288,7 +288,7 @@ fn programs_have_compiled_loops() {
 #[test]
 fn programs_have_what_is_hard() {
     let [mut scans, mut seen, mut tiled, mut chained, mut copied, mut many] = [0; 6];
-    for seed in 0..2_000 {
+    for seed in 0..2_500 {
         let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
         let layouts: Vec<_> = layouts.collect();

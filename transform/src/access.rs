@@ -183,6 +183,13 @@ impl Accesses {
         }
     }
 
+    /// Returns the location of the start of an insertion. One that is in no memory, as a literal, or whose location depends on
+    /// another index, is copied to memory of its own.
+    pub fn start(&self, graph: &Graph<DType>, start: Value) -> TracedIndex {
+        let own = TracedIndex { value: start, dtype: graph.ty(start), offset: 0 };
+        self.traced_index(graph, start, true).unwrap_or(own)
+    }
+
     /// Returns the location of an integer that a kernel reads.
     pub fn number(&self, graph: &Graph<DType>, value: Value) -> Option<TracedIndex> {
         let dtype = graph.ty(value);

@@ -27,6 +27,7 @@ mod networks;
 pub mod rows;
 mod shrink;
 mod simplify;
+mod starts;
 mod views;
 mod windows;
 
@@ -42,5 +43,6 @@ pub use live::live;
 pub use networks::networks;
 pub use shrink::{shrink, shrink_inside};
 pub use simplify::{RULES, RewriteRule, simplify};
+pub use starts::starts;
 pub use views::views;
 pub use windows::windows;

@@ -7,12 +7,12 @@
 
 use crate::scheduled::{Scheduled, TileLoop};
 use ndjit_ir::graph::{Graph, NodeKind, Value};
-use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Reads};
+use ndjit_ir::kernel::{FusedKernel, KernelKind, KernelReduce, KernelScan, Part, Reads};
 use ndjit_ir::loops::{
     Access, IterationDomain, Layout, LoopBody, LoopNest, NestKind, NestReduce, NestScan, Role, Stride, VectorLoop,
 };
 use ndjit_ir::reduction::{LANES, Reduction};
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
+use ndjit_ir::{DType, Result, Shape};
 use ndjit_transform::access::{Accesses, TracedRow, contiguous, layout_of};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub fn schedule(
             continue;
         }
         outputs.push(match kernel.kind.part() {
-            Some(part) => part.view.layout(&contiguous(graph.shape(output), dtype)?),
+            Some(part) => part.view.without_starts(part.starts.len()).layout(&contiguous(graph.shape(output), dtype)?),
             None => {
                 let with_dims = kernel.kind.reduced().reduced(space, true);
                 contiguous(&with_dims, dtype)?.broadcast(&with_dims, space)
@@ -85,13 +85,14 @@ pub fn schedule(
     for (n, input) in kernel.inputs.iter().enumerate().filter(|(_, input)| in_memory(input.reads)) {
         rows.extend(accesses.rows(input.value).iter().map(|&row| (n, row)));
     }
-    if let (Some(index), Some(&output)) = (kernel.kind.part().and_then(|part| part.row), kernel.outputs.first()) {
+    if let (Some(Part { view, starts, .. }), Some(&output)) = (kernel.kind.part(), kernel.outputs.first()) {
         let shape = graph.shape(output);
-        let stride = contiguous(shape, graph.ty(output))?.strides.first().copied().unwrap_or(0);
-        let Some(row) = accesses.traced_row(graph, index, shape, stride, true) else {
-            return Err(Error::new(ErrorCode::Verify, format!("schedule: {index} is no index of a row of {output}")));
-        };
-        rows.push((kernel.inputs.len(), row));
+        let strides = contiguous(shape, graph.ty(output))?.strides;
+        for (&index, start) in starts.iter().zip(view.starts(shape, space, starts.len()).unwrap_or_default()) {
+            let index = accesses.start(graph, index);
+            let stride = strides[start.axis].saturating_mul(start.step as isize);
+            rows.push((kernel.inputs.len(), TracedRow { index, last: start.count.saturating_sub(1), stride }));
+        }
     }
     let mut domain = IterationDomain { extents: SmallVec::from_slice(space.extents()), inputs, outputs };
     let output_dtypes: Vec<DType> = kernel.outputs.iter().map(|&v| graph.ty(v)).collect();

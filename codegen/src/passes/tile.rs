@@ -117,9 +117,9 @@ fn keeps(kernel: &FusedKernel, accesses: &Accesses, axis: usize) -> bool {
         KernelKind::Map => true,
         // The rest of the array is copied before the tiles, as a whole.
         KernelKind::Part(part) => {
-            let Part { view, into, row } = &**part;
+            let Part { view, into, starts } = &**part;
             into.is_none()
-                && row.is_none()
+                && starts.is_empty()
                 && view.axes.get(axis) == Some(&AxisIndex::along(axis, 0, 1))
                 && (0..view.axes.len()).all(|other| other == axis || view.depends(other).all(|of| of != axis))
         }

@@ -13,7 +13,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
 use ndjit_transform::access::Accesses;
 use ndjit_transform::{
-    TypedGraph, commit, fp_contract, gathers, hoist, inline, joins, networks, simplify, views, windows,
+    TypedGraph, commit, fp_contract, gathers, hoist, inline, joins, networks, simplify, starts, views, windows,
 };
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
@@ -172,10 +172,14 @@ impl GraphProgram {
         }
     }
 
+    pub fn starts(&mut self, options: &Options) -> Result<()> {
+        let new = if options.computes_addresses() { None } else { starts(&self.simplified)? };
+        self.replace(new);
+        Ok(())
+    }
+
     pub fn accesses(&mut self, options: &Options) -> Result<()> {
-        // On the processor the callers of kernels compute addresses.
-        let rows = options.fuse && options.device_arrays.is_none();
-        self.accesses = Accesses::new(&self.simplified, &self.layouts, rows)?;
+        self.accesses = Accesses::new(&self.simplified, &self.layouts, options.computes_addresses())?;
         Ok(())
     }
 

@@ -50,6 +50,8 @@ pub enum NodeKind<T: Type = ValueType, V = ViewId> {
     /// broadcasts to that shape.
     Scatter(Scatter),
     /// The first operand, with the second one's elements in place of the elements that the view selects. The view selects each once.
+    /// Further operands, `i64` scalars, are [starts](crate::view::ViewStart): the indices along the first axes of the view, whose other axes
+    /// are those of the second operand. If one is out of bounds, nothing is inserted.
     Insert(V),
     /// Control flow of this number. It has as many results as its last graph has outputs.
     Control(u32),

@@ -29,6 +29,8 @@ pub enum InferenceError {
     Axes(AxisSet, Shape),
     /// Not all are axes of the iota's shape.
     Iota(AxisSet, Shape),
+    /// A start of this shape, which is no scalar.
+    Start(Shape),
     /// Not an axis of the operand, which has this shape.
     Axis(u32, Shape),
     /// A contraction with a reduction other than a sum.
@@ -135,6 +137,7 @@ impl fmt::Display for InferenceError {
             InferenceError::Shape(mismatch) => write!(f, "{mismatch}"),
             InferenceError::Axes(axes, shape) => write!(f, "axes {axes} of an operand of shape {shape}"),
             InferenceError::Iota(axes, shape) => write!(f, "axes {axes} of shape {shape}"),
+            InferenceError::Start(shape) => write!(f, "a start of shape {shape}, not a scalar"),
             InferenceError::Axis(axis, shape) => write!(f, "axis {axis} of an operand of shape {shape}"),
             InferenceError::Contracts(reduction) => write!(f, "a {reduction} that contracts, as sums alone do"),
             InferenceError::NoElements { reduction, .. } => write!(f, "{reduction} of no elements"),

@@ -124,7 +124,8 @@ impl<'a, T: Type> Operation<'a, T> {
                 true => given,
                 false => given + 1,
             },
-            NodeKind::Gather | NodeKind::Insert(_) => 2,
+            NodeKind::Gather => 2,
+            NodeKind::Insert(_) => given.max(2),
             NodeKind::Scatter(_) => 3,
             NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(_) | NodeKind::Call(_) => {
                 return Err(InferenceError::Graph(format!("{}: the graph has its types", self.kind.name())));
@@ -145,8 +146,8 @@ impl<'a, T: Type> Operation<'a, T> {
             NodeKind::Reshape if operands[0].1.size().ok() != shape.size().ok() => {
                 return Err(InferenceError::Elements(operands[0].1.clone(), shape.into_owned()));
             }
-            NodeKind::Insert(view) if view.region(operands[0].1, operands[1].1).is_none() => {
-                let words = match view.check(operands[0].1, operands[1].1) {
+            NodeKind::Insert(view) if view.starts(operands[0].1, operands[1].1, operands.len() - 2).is_none() => {
+                let words = match view.without_starts(operands.len() - 2).check(operands[0].1, operands[1].1) {
                     Ok(()) => format!("elements of {} that are named more than once", operands[0].1),
                     Err(words) => words,
                 };
@@ -203,7 +204,10 @@ impl<'a, T: Type> Operation<'a, T> {
             NodeKind::Scatter(scatter) => {
                 T::scatter(scatter, [operands[0], operands[1], operands[2]]).map(|()| same(operands[0]))
             }
-            NodeKind::Insert(_) => T::insert([operands[0], operands[1]]).map(|()| same(operands[0])),
+            NodeKind::Insert(_) => {
+                operands[2..].iter().try_for_each(|&start| rules::is_index(start))?;
+                T::insert([operands[0], operands[1]]).map(|()| same(operands[0]))
+            }
             NodeKind::Identity(_)
             | NodeKind::View(_)
             | NodeKind::Reshape
@@ -251,9 +255,12 @@ impl<'a, T: Type> Operation<'a, T> {
                     false => Err(ShapeMismatch::BroadcastTo(operands[2].clone(), space).into()),
                 }
             }
+            NodeKind::Insert(_) => match operands[2..].iter().find(|start| start.rank() > 0) {
+                Some(&start) => Err(InferenceError::Start(start.clone())),
+                None => Ok(Cow::Borrowed(operands[0])),
+            },
             NodeKind::Cast(_)
             | NodeKind::Identity(_)
-            | NodeKind::Insert(_)
             // Refused above.
             | NodeKind::Param(..)
             | NodeKind::Literal(_)

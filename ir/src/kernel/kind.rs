@@ -27,12 +27,12 @@ pub enum KernelKind {
 /// The part of its output that a kernel stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The map from the iteration space to the output's indices, one to one.
+    /// The map to the output's indices, one to one: from its [starts](crate::view::ViewStart) and the iteration space.
     pub view: View,
     /// A value of the output's type and shape, for the rest of the output. Without one, other kernels store the rest.
     pub into: Option<Value>,
-    /// A run-time integer, added to the index along the first axis. Out-of-bounds elements are not stored.
-    pub row: Option<Value>,
+    /// Run-time integers, the indices along the first axes of the view. If one is out of bounds, nothing is stored.
+    pub starts: SmallVec<[Value; 1]>,
 }
 
 /// A reduction of all outputs of a kernel.

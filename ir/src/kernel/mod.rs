@@ -189,7 +189,7 @@ impl FusedKernel {
         let whole = || *shape == self.shape;
         match &self.kind {
             KernelKind::Map | KernelKind::Scan(_) | KernelKind::Sort(_) => whole(),
-            KernelKind::Part(part) => part.view.region(shape, &self.shape).is_some(),
+            KernelKind::Part(part) => part.view.starts(shape, &self.shape, part.starts.len()).is_some(),
             KernelKind::Reduce(KernelReduce { axes, .. }) | KernelKind::Contract(KernelReduce { axes, .. }) => {
                 [false, true].iter().any(|&keepdims| axes.reduced(&self.shape, keepdims) == *shape)
             }

@@ -232,8 +232,11 @@ impl ParsedOutputs {
                 true => line.id("%", "a value, as in `%0`").map(|id| Some(Value(id))),
                 false => Ok(None),
             };
-            let (row, into) = (value("row")?, value("rest")?);
-            part = Some(Part { view, into, row });
+            let mut starts = SmallVec::new();
+            while let Some(start) = value("start")? {
+                starts.push(start);
+            }
+            part = Some(Part { view, into: value("rest")?, starts });
         }
         if !self.values.is_empty() && part != self.part {
             return Err(line.error("all outputs of a kernel are the same part"));

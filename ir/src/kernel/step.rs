@@ -55,7 +55,7 @@ impl FusedStep {
             FusedStep::Kernel(kernel) => (&kernel.inputs[..], kernel.kind.part(), &[][..]),
             FusedStep::Control(control) => (&[][..], None, &control.operands[..]),
         };
-        let part = part.into_iter().flat_map(|part| part.into.into_iter().chain(part.row));
+        let part = part.into_iter().flat_map(|part| part.into.into_iter().chain(part.starts.iter().copied()));
         inputs.iter().map(|input| input.value).chain(part).chain(operands.iter().copied())
     }
 

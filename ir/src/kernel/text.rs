@@ -80,9 +80,9 @@ impl FusedKernel {
             }
             write!(f, "{scalar}")?;
             match (self.outputs.get(n), self.kind.part()) {
-                (Some(value), Some(Part { view, into, row })) => {
+                (Some(value), Some(Part { view, into, starts })) => {
                     write!(f, " -> {value} at {view}")?;
-                    row.map_or(Ok(()), |row| write!(f, " row {row}"))?;
+                    starts.iter().try_for_each(|start| write!(f, " start {start}"))?;
                     into.map_or(Ok(()), |into| write!(f, " rest {into}"))?;
                     f.write_str("\n")?;
                 }

@@ -130,10 +130,10 @@ pub fn verify_steps(steps: &[FusedStep], graph: &Graph<DType>) -> Result<()> {
             problems.note(format!("kernel {n}: literal slot {slot} does not exist"));
         }
         let rest = kernel.kind.part().and_then(|part| part.into);
-        if let Some(row) = kernel.kind.part().and_then(|part| part.row) {
-            let integer = known(row) && graph.ty(row).is_int() && index(row) && rest.is_some();
-            problems.check(if integer { Ok(()) } else { Err("is no stored index of a row".to_owned()) }, || {
-                format!("kernel {n}: row {row}")
+        for &start in kernel.kind.part().into_iter().flat_map(|part| &part.starts) {
+            let integer = known(start) && graph.ty(start).is_int() && index(start) && rest.is_some();
+            problems.check(if integer { Ok(()) } else { Err("is no stored index".to_owned()) }, || {
+                format!("kernel {n}: start {start}")
             });
         }
         if let (Some(into), [value, ..]) = (rest, &kernel.outputs[..]) {

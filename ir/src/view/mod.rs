@@ -15,7 +15,7 @@ pub use make::{
     broadcast_to, concat_shape, diagonal, expand_dims, flip, gathered, moveaxis, permute_dims, placed, reshape,
     resolve_reshape, scattered, sliding_window, squeeze, swapaxes,
 };
-pub use region::{AxisRange, DisjointRegions, Region};
+pub use region::{AxisRange, DisjointRegions, Region, ViewStart};
 pub use slice::{Slice, slice};
 
 use crate::layout::Layout;

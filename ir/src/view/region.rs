@@ -114,7 +114,71 @@ impl DisjointRegions {
     }
 }
 
+/// An index known at run time, from which the elements of a view begin: its multiples of `step` along `axis` of the operand, below
+/// `count` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewStart {
+    /// The axis of the operand.
+    pub axis: usize,
+    /// The distance of the elements at adjacent starts.
+    pub step: usize,
+    /// The number of starts for which all elements lie within the operand.
+    pub count: usize,
+}
+
 impl View {
+    /// The view with [starts](ViewStart) along these axes of the operand, by these steps, as its first axes.
+    #[must_use]
+    pub fn with_starts(&self, starts: &[(usize, usize)]) -> View {
+        let count = starts.len() as u32;
+        let shifted = |index: &super::AxisIndex| {
+            let mut own = super::AxisIndex::fixed(index.start);
+            index.terms.iter().for_each(|term| own.add(term.axis + count, term.step));
+            own
+        };
+        let mut view = View { rank: self.rank + starts.len(), axes: self.axes.iter().map(shifted).collect() };
+        for (n, &(axis, step)) in starts.iter().enumerate() {
+            view.axes[axis].add(n as u32, step as isize);
+        }
+        view
+    }
+
+    /// The view of the elements at index 0 along each of its first axes, `starts` of them.
+    #[must_use]
+    pub fn without_starts(&self, starts: usize) -> View {
+        let axes = self.axes.iter().map(|index| {
+            let own = index.terms.iter().filter_map(|term| Some((term.axis.checked_sub(starts as u32)?, term.step)));
+            own.fold(super::AxisIndex::fixed(index.start), |mut sum, (axis, step)| {
+                sum.add(axis, step);
+                sum
+            })
+        });
+        View { rank: self.rank.saturating_sub(starts), axes: axes.collect() }
+    }
+
+    /// The starts along the first axes of the view, as many; the other axes are those of a result of this shape. `None` if the view
+    /// selects an element twice from some starts, if two starts move along one axis, or if the elements at index 0 are out of bounds.
+    pub fn starts(&self, operand: &Shape, result: &Shape, starts: usize) -> Option<SmallVec<[ViewStart; 1]>> {
+        let inner = self.without_starts(starts);
+        (self.rank == result.rank() + starts).then(|| inner.region(operand, result))??;
+        let mut found: SmallVec<[ViewStart; 1]> = SmallVec::new();
+        for start in 0..starts as u32 {
+            let steps =
+                |index: &super::AxisIndex| index.terms.iter().find(|term| term.axis == start).map(|term| term.step);
+            let mut along = self.axes.iter().enumerate().filter_map(|(axis, index)| Some((axis, steps(index)?)));
+            let (axis, step) = along.next().filter(|_| along.next().is_none())?;
+            let step = usize::try_from(step).ok()?;
+            let (_, last) = inner.axes[axis].range(result);
+            let room = operand.extents()[axis].checked_sub(usize::try_from(last).ok()?.checked_add(1)?);
+            let count = room.map_or(0, |room| room / step + 1);
+            if found.iter().any(|other: &ViewStart| other.axis == axis) {
+                return None;
+            }
+            found.push(ViewStart { axis, step, count });
+        }
+        Some(found)
+    }
+
     /// The elements that the view, with a result of this shape, selects from an operand of that shape; `None` if it selects one
     /// twice, or is out of bounds.
     pub fn region(&self, operand: &Shape, result: &Shape) -> Option<Region> {
@@ -185,6 +249,39 @@ mod tests {
         assert_eq!(region(flip(&shape, &[0]).unwrap()), of([rows(0, 1, 6), whole]));
         assert_eq!(region(sliding_window(&shape, &[2], &[0]).unwrap()), None);
         assert_eq!(region((View { rank: 3, axes: View::identity(2).axes }, Shape::from([6, 5, 2]))), None);
+    }
+
+    /// All elements from each start, and none from the next.
+    #[test]
+    fn starts_are_as_many_as_have_room() {
+        let shape = Shape::from([6, 5]);
+        let part = |start, end, step| Slice::Range { start: Some(start), end: Some(end), step };
+        for (parts, along) in [
+            ([Slice::ALL, Slice::Index(0)], vec![(1, 1)]),
+            ([part(0, 4, 3), part(1, 3, 1)], vec![(0, 1), (1, 2)]),
+            ([part(1, 6, -2), Slice::Index(2)], vec![(1, 1), (0, 1)]),
+            ([Slice::ALL, Slice::ALL], vec![(0, 3)]),
+        ] {
+            let (inner, result) = slice(&shape, &parts).unwrap();
+            let view = inner.with_starts(&along);
+            assert_eq!(view.without_starts(along.len()), inner);
+            let starts = view.starts(&shape, &result, along.len()).unwrap();
+            for (n, (start, &(axis, step))) in starts.iter().zip(&along).enumerate() {
+                assert_eq!((start.axis, start.step), (axis, step));
+                for (count, fits) in [(start.count, true), (start.count + 1, false)] {
+                    let mut extents: Vec<usize> = starts.iter().map(|_| 1).collect();
+                    extents[n] = count;
+                    extents.extend(result.extents());
+                    let all = Shape::from(extents);
+                    assert_eq!(view.clone().canonical(&all).check(&shape, &all).is_ok(), fits, "{view} {n} {count}");
+                }
+            }
+        }
+        let starts = |along: &[(usize, usize)]| {
+            let (inner, result) = slice(&shape, &[part(0, 2, 1), Slice::ALL]).unwrap();
+            inner.with_starts(along).starts(&shape, &result, along.len())
+        };
+        assert!(starts(&[(0, 1)]).is_some() && starts(&[(0, 1), (0, 1)]).is_none());
     }
 
     #[test]

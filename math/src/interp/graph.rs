@@ -65,7 +65,10 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
                 let operands = [0, 1, 2].map(|n| &live[&operands[n]]);
                 movement::scatter(&mut functions, scatter, operands)?
             }
-            NodeKind::Insert(view) => movement::insert(&live[&operands[0]], &live[&operands[1]], graph.view_of(view))?,
+            NodeKind::Insert(view) => {
+                let starts: Vec<&Tensor> = operands[2..].iter().map(|start| &live[start]).collect();
+                movement::insert(&live[&operands[0]], &live[&operands[1]], &starts, graph.view_of(view))?
+            }
             NodeKind::Gather => movement::gather(&live[&operands[0]], &live[&operands[1]], graph.shape(value))?,
             NodeKind::Concat(axis, _) => {
                 let operands: Vec<&Tensor> = operands.iter().map(|operand| &live[operand]).collect();

@@ -68,9 +68,17 @@ pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&T
 }
 
 /// Copies the first tensor, with elements of the second at the elements that the view selects.
-pub(super) fn insert(x: &Tensor, updates: &Tensor, view: &View) -> Result<Tensor> {
+pub(super) fn insert(x: &Tensor, updates: &Tensor, starts: &[&Tensor], view: &View) -> Result<Tensor> {
     let mut result = x.copied()?;
-    let layout = view.layout(&Layout { offset: 0, strides: x.shape.contiguous_strides() });
+    let all = view.starts(&x.shape, &updates.shape, starts.len()).unwrap_or_default();
+    let mut layout = view.layout(&Layout { offset: 0, strides: x.shape.contiguous_strides() });
+    for (start, of) in starts.iter().zip(&all) {
+        let index = start.get(0)[0] as i64;
+        if !(0..of.count as i64).contains(&index) {
+            return Ok(result);
+        }
+        layout.offset = layout.offset.wrapping_add_signed(index as isize * layout.strides.remove(0));
+    }
     for (n, at) in offsets(&layout, &updates.shape).enumerate() {
         result.set(at, &updates.get(n));
     }

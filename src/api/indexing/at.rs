@@ -40,9 +40,9 @@ use std::sync::Arc;
 /// ```
 #[must_use]
 pub struct At<R> {
-    x: AnyOperand,
-    indices: SmallVec<[Index; 4]>,
-    place: SourceLoc,
+    pub(super) x: AnyOperand,
+    pub(super) indices: SmallVec<[Index; 4]>,
+    pub(super) place: SourceLoc,
     gives: std::marker::PhantomData<R>,
 }
 
@@ -124,14 +124,7 @@ impl<R: ArrayLike> At<R> {
                 &AxisSelection::Range { start, step, axis } => self.range(what, [start, step], axis, &layout.found),
                 AxisSelection::Dynamic { start, axis } => {
                     let start = checked_indices::<R>(what, start, *axis, extent, false, place)?;
-                    let last_start = extent.saturating_sub(layout.found.extents()[*axis]) as i64;
-                    let fits = ranges::known(&start).is_some_and(|(from, to)| from >= 0 && to <= last_start);
-                    let start = match fits {
-                        true => start,
-                        false => {
-                            self.compute(Op::Clip, &[&start, &Self::number(0), &Self::number(last_start as isize)])
-                        }
-                    };
+                    let start = self.clipped(&start, extent.saturating_sub(layout.found.extents()[*axis]));
                     self.compute(Op::Add, &[&self.range(what, [0, 1], *axis, &layout.found), &start])
                 }
             };
@@ -154,6 +147,14 @@ impl<R: ArrayLike> At<R> {
         let taken: Vec<usize> = layout.found.extents().iter().chain(others).copied().collect();
         let (any, taken) = (joined > 0, Shape::from(&taken[..]));
         Ok(ResolvedIndices { rows, index, inside, shape, dtype, any, taken })
+    }
+
+    /// Clips the start of a range to the last one.
+    pub(super) fn clipped(&self, start: &AnyOperand, last: usize) -> AnyOperand {
+        match ranges::known(start).is_some_and(|(from, to)| from >= 0 && to <= last as i64) {
+            true => start.clone(),
+            false => self.compute(Op::Clip, &[start, &Self::number(0), &Self::number(last as isize)]),
+        }
     }
 
     /// Adds axes of extent 1 before and after the array's own.
@@ -234,6 +235,15 @@ impl<R: ArrayLike> At<R> {
             && mask.dtype() == DType::Bool
         {
             return self.given("at", None, masks::elements("at", x, mask, self.place));
+        }
+        match self.started("at") {
+            Ok(Some(part)) => {
+                if let Some(taken) = self.taken("at", &part) {
+                    return self.given("at", None, Ok(taken));
+                }
+            }
+            Ok(None) => {}
+            Err(error) => return self.given("at", None, Err(error)),
         }
         let made = self.found("at", true, MissingIndex::Nearest).and_then(|found| {
             match found.any || found.taken.size() == Ok(0) {
@@ -324,7 +334,15 @@ impl<R: ArrayLike> At<R> {
             return self.masked(what, scatter, mask, updates.clone());
         }
         if let Some((view, taken)) = self.region(what)? {
-            return self.inserted(what, scatter, (view, &taken), updates);
+            let own = || seen(what, self.x.clone(), self.place, |_| Ok((view.clone(), taken.clone())));
+            let combined = scatter.combine().map(|op| (op, own()));
+            return self.inserted(what, scatter, (view, &taken, &[]), updates, combined);
+        }
+        if let Some(part) = self.started(what)? {
+            let combined = scatter.combine().and_then(|op| Some((op, self.taken(what, &part)?)));
+            if scatter == Scatter::Set || combined.is_some() {
+                return self.inserted(what, scatter, (part.view, &part.taken, &part.starts), updates, combined);
+            }
         }
         let found = self.found(what, true, MissingIndex::LeftOut)?;
         check_put(what, scatter, found.dtype, updates, &found.taken)?;
@@ -373,18 +391,19 @@ impl<R: ArrayLike> At<R> {
         view::slice(&shape, &parts).map(Some)
     }
 
-    /// The array with updates at the elements of a view of shape `taken`, or combined with them.
+    /// The array with updates at the elements of a view of shape `taken` from these starts, or `combined` with its own ones there.
     fn inserted(
         &self,
         what: &'static str,
         scatter: Scatter,
-        (view, taken): (View, &Shape),
+        (view, taken, starts): (View, &Shape, &[AnyOperand]),
         updates: &AnyOperand,
+        combined: Option<(Op, R)>,
     ) -> Result<R> {
         let (_, dtype, _) = self.x.describe(what)?;
         check_put(what, scatter, dtype, updates, taken)?;
         let (place, updates) = (self.place, self.cast(what, updates.clone(), dtype)?);
-        let put = match scatter.combine() {
+        let put = match combined {
             None => match updates {
                 AnyOperand::Scalar(Scalar(number, at)) => {
                     let own = Scalar(Literal::from_repr(dtype, &number.to_repr(dtype)?), at);
@@ -396,16 +415,17 @@ impl<R: ArrayLike> At<R> {
                 }
                 updates => updates,
             },
-            Some(op) => {
-                let own: R = seen(what, self.x.clone(), place, |_| Ok((view.clone(), taken.clone())));
-                self.compute(op, &[&own.operand(), &updates])
-            }
+            Some((op, own)) => self.compute(op, &[&own.operand(), &updates]),
         };
         let put: R = seen(what, put, place, |shape| view::broadcast_to(shape, taken));
         let view = Arc::new(view);
         let of = |_: &[&Shape]| Ok(NodeKind::Insert(Arc::clone(&view)).into());
-        let function = NamedFunction::new(what, &["x", "y"]);
-        Ok(R::movement(&Movement { function, of: &of }, &[self.x.clone(), put.operand()], place))
+        let names = operand_names(starts.len(), true);
+        let names: SmallVec<[&str; 4]> =
+            [names[0], names[names.len() - 1]].into_iter().chain(names[1..names.len() - 1].iter().copied()).collect();
+        let operands: SmallVec<[AnyOperand; 4]> =
+            [self.x.clone(), put.operand()].into_iter().chain(starts.iter().cloned()).collect();
+        Ok(R::movement(&Movement { function: NamedFunction::new(what, &names), of: &of }, &operands, place))
     }
 }
 

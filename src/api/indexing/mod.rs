@@ -22,6 +22,7 @@ mod masks;
 mod prefixes;
 mod rows;
 mod search;
+mod starts;
 mod take;
 
 pub use at::At;

@@ -3,7 +3,8 @@
 use crate::graph::Builder;
 use ndjit_ir::axes::AxisSet;
 use ndjit_ir::dtype::DType;
-use ndjit_ir::graph::{NodeKind, Scatter, Value};
+use ndjit_ir::graph::{NodeKind, Scatter, Slot, Value};
+use ndjit_ir::literal::Literal;
 use ndjit_ir::op::{Op, TypeRule};
 use ndjit_ir::reduction::{AxisFunction, Sort, TypeRequest};
 use ndjit_ir::shape::Shape;
@@ -22,7 +23,7 @@ impl Builder<'_> {
             let others = 1 + self.rng.below(3);
             return self.concat(operand, others);
         }
-        if self.rng.one_in(5) {
+        if self.rng.one_in(3) {
             return self.insert(operand);
         }
         if self.rng.one_in(3) && self.limits.dtypes.contains(DType::I64) {
@@ -220,6 +221,9 @@ impl Builder<'_> {
 
     /// A value with some elements replaced: often by its own, from elsewhere.
     pub(super) fn insert(&mut self, x: Value) {
+        // A scalar has one part.
+        let others = [self.operand(), self.operand()].into_iter().flatten();
+        let x = [x].into_iter().chain(others).find(|&x| self.graph.shape(x).rank() > 0).unwrap_or(x);
         let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
         let shape = self.graph.shape(x).clone();
         let parts: Vec<Slice> = shape.extents().iter().map(|&extent| self.slice(extent)).collect();
@@ -252,8 +256,46 @@ impl Builder<'_> {
             }
         };
         let result = (dtype.into(), self.graph.shape_id(x));
+        let (view, starts) = if self.rng.one_in(4) { (view, Vec::new()) } else { self.started(view, &shape, &taken) };
         let view = self.graph.intern_view(view);
-        self.graph.add(NodeKind::Insert(view), &[x, updates], &[result]);
+        let operands: Vec<Value> = [x, updates].into_iter().chain(starts).collect();
+        self.graph.add(NodeKind::Insert(view), &operands, &[result]);
+    }
+
+    /// A view with starts along some axes of the operand, and these: some of them out of bounds.
+    fn started(&mut self, view: View, operand: &Shape, taken: &Shape) -> (View, Vec<Value>) {
+        let (mut along, mut starts) = (Vec::new(), Vec::new());
+        for (axis, &extent) in operand.extents().iter().enumerate() {
+            if extent > 0
+                && !self.rng.one_in(3)
+                && let Some(start) = self.start(extent)
+            {
+                along.push((axis, self.rng.pick(&[1, 1, 2])));
+                starts.push(start);
+            }
+        }
+        let from = view.with_starts(&along);
+        match from.starts(operand, taken, starts.len()) {
+            Some(_) => (from, starts),
+            None => (view, Vec::new()),
+        }
+    }
+
+    /// An integer: a literal, or an element of another value.
+    fn start(&mut self, extent: usize) -> Option<Value> {
+        if self.rng.one_in(3) {
+            let n = self.rng.below(extent + 2) as i64 - 1;
+            return Some(self.graph.literal(Slot::Value(Literal::strong(n, DType::I64).ok()?), DType::I64.into()));
+        }
+        let from = self.operand()?;
+        let shape = self.graph.shape(from).clone();
+        if shape.extents().contains(&0) {
+            return None;
+        }
+        let (view, one) = view::slice(&shape, &vec![Slice::Index(0); shape.rank()]).ok()?;
+        let element = self.graph.view(from, view, &one);
+        let of = self.graph.intern(&one);
+        Some(self.graph.add(NodeKind::Cast(CastReason::Explicit), &[element], &[(DType::I64.into(), of)]))
     }
 
     /// A value joined with others that differ from it along one axis at most.

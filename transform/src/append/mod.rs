@@ -428,8 +428,10 @@ impl<'a> SlopeTerm<'a> {
         self.made(&NodeKind::Scatter(how).into(), &[index, updates])
     }
 
-    pub fn insert(self, view: View, updates: SlopeTerm<'a>) -> SlopeTerm<'a> {
-        self.made(&NodeKind::Insert(std::sync::Arc::new(view)).into(), &[updates])
+    pub fn insert(self, view: View, updates: SlopeTerm<'a>, starts: &[Value]) -> SlopeTerm<'a> {
+        let starts = starts.iter().map(|&start| self.to.term(start));
+        let operands: SmallVec<[SlopeTerm<'a>; 2]> = [updates].into_iter().chain(starts).collect();
+        self.made(&NodeKind::Insert(std::sync::Arc::new(view)).into(), &operands)
     }
 
     /// Selects `self` where the condition is true, else `other`.

@@ -2,7 +2,8 @@
 
 use super::lanes::{Batching, refuse};
 use crate::append::{Appender, SlopeTerm};
-use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Value};
+use crate::starts::positions;
+use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
 use ndjit_ir::view::{AxisIndex, View};
@@ -78,8 +79,29 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
         }
         NodeKind::Insert(view) => {
             let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
-            let updates = batching.shape(&to.shape(operands[1]));
-            to.term(whole(0)).insert(with_lanes(&view, &updates), to.term(whole(1))).value
+            let (updates, starts) = (to.shape(operands[1]), &operands[2..]);
+            if (2..operands.len()).all(|n| of(n).is_none()) {
+                let found = view.starts(&shape, &updates, starts.len()).unwrap_or_default();
+                let moved: Vec<(usize, usize)> = found.iter().map(|start| (start.axis + 1, start.step)).collect();
+                let inner = with_lanes(&view.without_starts(starts.len()), &batching.shape(&updates));
+                return to.term(whole(0)).insert(inner.with_starts(&moved), to.term(whole(1)), starts).value;
+            }
+            // A start per lane: elements of each lane's array, flattened.
+            let start = |n: usize| of(n).map_or(to.term(operands[n]), |all| aligned(to, all, updates.rank()));
+            let starts: Vec<SlopeTerm> = (2..operands.len()).map(start).collect();
+            let index = match positions(&mut &*to, &view, [&shape, &updates], &starts) {
+                Ok(index) => index,
+                Err(error) => {
+                    to.fail(error);
+                    return operands[0];
+                }
+            };
+            let size = shape.size().unwrap_or(usize::MAX);
+            let x = to.term(whole(0)).reshape(&Shape::from([batching.lanes, size]));
+            let x = rows_first(to, x.value, updates.rank());
+            let put = x.scatter(Scatter::Set, index, to.term(whole(1)));
+            let put = put.reshape(&Shape::from([size, batching.lanes])).moveaxis(1, 0);
+            put.reshape(&batching.shape(&shape)).value
         }
         NodeKind::Iota(_) | NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(..) | NodeKind::Call(_) => {
             refuse(to, "a node that has no lanes");

@@ -18,7 +18,7 @@ use ndjit_ir::view::scattered;
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, Shape, ValueType};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// The committed form of a traced value.
@@ -187,7 +187,9 @@ impl Commit<'_> {
                 self.rewriter.new.add(NodeKind::Scatter(scatter), &[operand, index, updates], &[result])
             }
             NodeKind::Insert(view) => {
-                let [x, updates] = [0, 1].map(|n| graph.operands(id)[n]);
+                let &[x, updates, ref starts @ ..] = graph.operands(id) else {
+                    return Err(Error::new(ErrorCode::Verify, "commit: an insertion without operands"));
+                };
                 let operand = self.stored(x, id)?;
                 let put = graph.shape(updates);
                 if put.extents().contains(&0) {
@@ -197,11 +199,15 @@ impl Commit<'_> {
                 let updates = self.coerce(updates, dtype, Reason::Operand(id, 1))?;
                 let view = graph.view_of(view);
                 // Each element is inserted once: if all elements are, they are the result in another order.
-                if put == shape && *view == View::identity(view.rank).canonical(shape) {
+                if starts.is_empty() && put == shape && *view == View::identity(view.rank).canonical(shape) {
                     return Ok(Committed::Value(updates));
                 }
                 let (view, shape) = (self.rewriter.new.intern_view(view.clone()), self.rewriter.new.intern(shape));
-                self.rewriter.new.add(NodeKind::Insert(view), &[operand, updates], &[(dtype, shape)])
+                let mut operands: SmallVec<[Value; 4]> = smallvec![operand, updates];
+                for (n, &start) in starts.iter().enumerate() {
+                    operands.push(self.coerce(start, DType::I64, Reason::Operand(id, 2 + n as u32))?);
+                }
+                self.rewriter.new.add(NodeKind::Insert(view), &operands, &[(dtype, shape)])
             }
             NodeKind::Concat(axis, policy) => {
                 let dtype = policy.commit(self.types(id, &Operation::concat(axis, policy))?.compute);

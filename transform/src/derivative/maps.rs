@@ -160,11 +160,11 @@ impl LinearMap {
                 }
                 LinearMap::Inserted(view, shape) => {
                     let zeros = to.full(0.0, &TangentSpace { shape: shape.clone(), dtype: from.dtype });
-                    zeros.insert((**view).clone(), whole())
+                    zeros.insert((**view).clone(), whole(), &[])
                 }
                 LinearMap::Outside(view, shape) => {
                     let zeros = to.full(0.0, &TangentSpace { shape: shape.clone(), dtype: from.dtype });
-                    whole().insert((**view).clone(), zeros)
+                    whole().insert((**view).clone(), zeros, &[])
                 }
             }
         })
@@ -236,7 +236,7 @@ impl LinearMap {
                 LinearMap::Inserted(view, _) => whole().view(((**view).clone(), from.shape.clone())),
                 LinearMap::Outside(view, shape) => {
                     let zeros = to.full(0.0, &TangentSpace { shape: shape.clone(), dtype: from.dtype });
-                    whole().insert((**view).clone(), zeros)
+                    whole().insert((**view).clone(), zeros, &[])
                 }
             }
         })

@@ -5,10 +5,11 @@ use super::products::others;
 use super::slopes::{Path, Paths, slope};
 use crate::append::ops::*;
 use crate::append::{Appender, SlopeTerm, linear};
+use crate::starts::positions;
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, Scatter};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort};
-use ndjit_ir::view::{gathered, scattered};
+use ndjit_ir::view::{View, gathered, scattered};
 use ndjit_ir::{DType, Op, Policy, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -69,9 +70,10 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
         NodeKind::Scatter(how) => rule.scatter(how, n),
         NodeKind::Insert(view) => {
             let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
-            match n {
-                0 => one(LinearMap::Outside(view, rule.operands[1].shape())),
-                _ => one(LinearMap::Inserted(view, rule.shape.clone())),
+            match (n, &rule.operands[2..]) {
+                (0, []) => one(LinearMap::Outside(view, rule.operands[1].shape())),
+                (1, []) => one(LinearMap::Inserted(view, rule.shape.clone())),
+                (_, starts) => rule.inserted(&view, starts, n),
             }
         }
         NodeKind::Param(..)
@@ -87,7 +89,11 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
 }
 
 fn one(map: LinearMap) -> Paths {
-    smallvec![smallvec![map]]
+    one_path([map])
+}
+
+fn one_path(maps: impl IntoIterator<Item = LinearMap>) -> Paths {
+    smallvec![maps.into_iter().collect()]
 }
 
 impl<'a> NodeRule<'a> {
@@ -225,6 +231,24 @@ impl<'a> NodeRule<'a> {
                 let indices = from.scan(Scan::CumMax, axis).value;
                 one(LinearMap::Along { indices, axis, permutes: false })
             }
+        }
+    }
+
+    /// Returns the maps of an insertion from starts: those of a scatter of single elements.
+    fn inserted(&self, view: &View, starts: &[SlopeTerm<'a>], n: usize) -> Paths {
+        let (updates, size) = (self.operands[1].shape(), self.shape.size().unwrap_or(0));
+        let index = match positions(&mut &*self.to, view, [&self.shape, &updates], starts) {
+            Ok(index) => index.value,
+            Err(error) => {
+                self.to.fail(error);
+                return Paths::new();
+            }
+        };
+        let (flat, whole) = (Shape::from(size), LinearMap::Reshape(self.shape.clone()));
+        match n {
+            0 => one_path([LinearMap::Reshape(flat), LinearMap::Without(index), whole]),
+            1 => one_path([LinearMap::AddRows(index, flat), whole]),
+            _ => Paths::new(),
         }
     }
 

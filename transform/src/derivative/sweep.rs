@@ -12,6 +12,7 @@ use ndjit_ir::Op;
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
 use ndjit_ir::reduction::Reduce;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Outputs of a function with a derivative rule: its kind, and the common operands.
@@ -284,7 +285,8 @@ fn together(
         }
         NodeKind::Insert(view) => {
             let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
-            let value = to.add(&NodeKind::Insert(view).into(), &[own(0).value, own(1).value]);
+            let given = [own(0).value, own(1).value].into_iter().chain(operands[2..].iter().copied());
+            let value = to.add(&NodeKind::Insert(view).into(), &given.collect::<SmallVec<[Value; 4]>>());
             to.term(value)
         }
         NodeKind::Scatter(how @ (Scatter::Set | Scatter::Add | Scatter::Subtract)) => {

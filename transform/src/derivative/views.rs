@@ -20,7 +20,7 @@ pub(super) fn adjoint<'a>(g: SlopeTerm<'a>, view: &View, operand: &Shape, contra
         return g.view((inverse, operand.clone()));
     }
     if view.region(operand, &g.shape()).is_some() {
-        return zeros().insert(view, g);
+        return zeros().insert(view, g, &[]);
     }
     let shape = g.shape();
     let (one, turned) = without_repeated(g, view.clone());

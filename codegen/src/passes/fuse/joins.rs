@@ -35,7 +35,11 @@ impl Fusing<'_> {
                     space: shape,
                     roots: vec![operand],
                     stored: vec![join],
-                    kind: PlanKind::Kind(KernelKind::Part(Box::new(Part { view, into: None, row: None }))),
+                    kind: PlanKind::Kind(KernelKind::Part(Box::new(Part {
+                        view,
+                        into: None,
+                        starts: SmallVec::new(),
+                    }))),
                 });
             }
         }

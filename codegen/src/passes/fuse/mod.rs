@@ -69,6 +69,14 @@ pub fn fuse(
             steps.push(fusing.build(fusing.elementwise(vec![rows]), &mut needed));
         }
     }
+    for id in graph.node_ids().filter(|&id| matches!(graph.node(id).kind, NodeKind::Insert(_))) {
+        for &start in &graph.operands(id)[2..] {
+            let known = accesses.traced_index(graph, start, true).is_some();
+            if !known && !fusing.is_made(start) && copied.insert(start) {
+                steps.push(fusing.build(fusing.elementwise(vec![start]), &mut needed));
+            }
+        }
+    }
     // Control flow has whole arrays as operands, and so have the first operands of a scatter and an insertion.
     for id in graph.node_ids() {
         let whole = match graph.node(id).kind {
@@ -216,9 +224,10 @@ impl Fusing<'_> {
                 vec![self.row(scatter, value, needed).unwrap_or_else(|| self.scattering(scatter, value, needed))]
             }
             NodeKind::Insert(view) => {
-                let (x, updates) = (operands[0], operands[1]);
-                let into = Some(x).filter(|&x| self.graph.shape(x).size() != self.graph.shape(updates).size());
-                let kind = KernelKind::Part(Box::new(Part { view: self.graph.view_of(view).clone(), into, row: None }));
+                let (x, updates, starts) = (operands[0], operands[1], SmallVec::from_slice(&operands[2..]));
+                let all = starts.is_empty() && self.graph.shape(x).size() == self.graph.shape(updates).size();
+                let into = (!all).then_some(x);
+                let kind = KernelKind::Part(Box::new(Part { view: self.graph.view_of(view).clone(), into, starts }));
                 vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
             }
             NodeKind::Concat(..) => self.joining(&stored, needed),
@@ -281,7 +290,8 @@ impl Fusing<'_> {
             axis => AxisIndex::along(apart + axis - 1, 0, 1),
         };
         let view = View { rank: space.rank(), axes: (0..shape.rank()).map(along).collect() }.canonical(&space);
-        let part = Part { view, into: Some(into), row: Some(index) };
+        let view = view.with_starts(&[(0, 1)]);
+        let part = Part { view, into: Some(into), starts: smallvec![index] };
         let computed = self.computing(updates, needed).filter(|_| *self.graph.shape(updates) == space);
         Some(KernelPlan {
             group: computed.unwrap_or(self.groups.group(value)),
@@ -390,8 +400,8 @@ impl Fusing<'_> {
             PlanKind::Kind(kind) => {
                 if let Some(part) = kind.part() {
                     part.into.iter().for_each(|x| needed[x.index()] = true);
-                    let row = |index| self.accesses.traced_row(graph, index, graph.shape(stored[0]), 0, true);
-                    part.row.and_then(row).iter().for_each(|row| needed[row.index.value.index()] = true);
+                    let index = |&start: &Value| self.accesses.start(graph, start).value;
+                    part.starts.iter().for_each(|start| needed[index(start).index()] = true);
                 }
                 kind
             }
@@ -499,11 +509,8 @@ fn order(steps: Vec<FusedStep>, graph: &Graph<DType>, accesses: &Accesses) -> Re
     }
     let mut users: Vec<SmallVec<[usize; 2]>> = vec![SmallVec::new(); steps.len()];
     for (user, step) in steps.iter().enumerate() {
-        let row = step.kernel().and_then(|kernel| {
-            let (index, &output) = (kernel.kind.part()?.row?, kernel.outputs.first()?);
-            accesses.traced_row(graph, index, graph.shape(output), 0, true)
-        });
-        for value in step.reads().chain(row.map(|row| row.index.value)) {
+        let starts = step.kernel().and_then(|kernel| kernel.kind.part()).into_iter().flat_map(|part| &part.starts);
+        for value in step.reads().chain(starts.map(|&start| accesses.start(graph, start).value)) {
             // Iotas and literals are stored so that rows can be gathered from them.
             let stored: SmallVec<[Value; 4]> =
                 accesses.rows(value).iter().map(|row| row.index.value).chain([accesses.base(value), value]).collect();

@@ -89,6 +89,9 @@ fn rows(graph: &Graph<DType>, accesses: &Accesses) -> Vec<Value> {
         if let (NodeKind::Scatter(_), &[x, index, ..]) = (graph.node(id).kind, graph.operands(id)) {
             found.extend(accesses.traced_row(graph, index, graph.shape(x), 0, true).map(|row| row.index.value));
         }
+        if let NodeKind::Insert(_) = graph.node(id).kind {
+            found.extend(graph.operands(id)[2..].iter().map(|&start| accesses.start(graph, start).value));
+        }
     }
     found
 }

@@ -59,6 +59,7 @@ impl LoopBuilder<'_> {
                 Ok(Some(version))
             }
             NodeKind::Insert(view) => {
+                // A store at a start is of a part that has other elements.
                 let &[x, updates] = operands else { return Ok(None) };
                 let Some(mut version) = walk.version(x)?.cloned() else { return Ok(None) };
                 if version.stores.len() >= MAX_STORES || !is_one(graph.shape(updates)) {

@@ -156,6 +156,7 @@ fn programs_have_control_flow_in_control_flow() {
                     _ if !inner => continue,
                     NodeKind::Gather => "gather",
                     NodeKind::Scatter(_) => "scatter",
+                    NodeKind::Insert(_) if graph.operands(id).len() > 2 => "insert from a start",
                     NodeKind::Insert(_) => "insert",
                     NodeKind::Reduce(_) => "reduce",
                     NodeKind::Call(_) => "call",
@@ -167,8 +168,18 @@ fn programs_have_control_flow_in_control_flow() {
     }
     println!("{seen:?}");
     let wanted = ["nesting 0", "nesting 1", "nesting 2", "nesting 3", "while", "cond", "cond of 1", "cond of 2"];
-    let inside =
-        ["promotion", "while of 1", "while of 2", "while of 4", "gather", "scatter", "insert", "reduce", "call"];
+    let inside = [
+        "promotion",
+        "while of 1",
+        "while of 2",
+        "while of 4",
+        "gather",
+        "scatter",
+        "insert",
+        "insert from a start",
+        "reduce",
+        "call",
+    ];
     for what in wanted.into_iter().chain(inside) {
         assert!(seen.get(what).is_some_and(|&count| count >= 20), "{what}: {seen:?}");
     }

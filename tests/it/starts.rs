@@ -1,0 +1,94 @@
+//! Parts of arrays at run-time indices: stores of columns and blocks, without positions or copies.
+
+use ndjit::{Array, DType, Expr, Same, Stage, arange, dynamic_range, fori_loop, grad_at, jit, step, vmap, zeros_like};
+
+fn cube() -> Array {
+    arange(3 * 4 * 5).reshape([3, 4, 5]).cast(DType::F32)
+}
+
+/// Adds 1000 to the elements for which `is` holds, of [`cube`].
+fn changed(is: impl Fn([i64; 3]) -> bool) -> Vec<f32> {
+    let at = |n: i64| [n / 20, n / 5 % 4, n % 5];
+    (0..60).map(|n| if is(at(n)) { n as f32 + 1000.0 } else { n as f32 }).collect()
+}
+
+/// A nonnegative index, if it is one of an axis.
+fn index(i: i64, extent: i64) -> Option<i64> {
+    let i = if i < 0 { i + extent } else { i };
+    (0..extent).contains(&i).then_some(i)
+}
+
+#[test]
+fn parts_at_traced_indices_change_and_the_rest_stays() {
+    let f = jit(|x: Expr, i: Expr, j: Expr| {
+        let more = x + 1000.0;
+        (
+            x.at((.., i)).set(more.at((.., i)).get()),
+            x.at((i, 1..3)).add(1000),
+            x.at((.., .., j)).set(more.at((.., .., j)).get()),
+            x.at((i, .., j)).set(more.at((i, .., j)).get()),
+            x.at((2, step(2), j)).add(1000.0),
+            x.at((dynamic_range(i, 2), .., j)).set(more.at((dynamic_range(i, 2), .., j)).get()),
+        )
+    });
+    let x = cube();
+    for (i, j) in (-5..5).flat_map(|i| (-7..7).map(move |j| (i, j))) {
+        let all = f.call((&x, &Array::from(i), &Array::from(j as i8))).unwrap();
+        let vec = |array: &Array| array.to_vec::<f32>().unwrap();
+        let (row, column, last) = (index(i, 3), index(i, 4), index(j, 5));
+        assert_eq!(vec(&all.0), changed(|[_, b, _]| column == Some(b)), "{i}");
+        assert_eq!(vec(&all.1), changed(|[a, b, _]| row == Some(a) && (1..3).contains(&b)), "{i}");
+        assert_eq!(vec(&all.2), changed(|[_, _, c]| last == Some(c)), "{j}");
+        assert_eq!(vec(&all.3), changed(|[a, _, c]| row == Some(a) && last == Some(c)), "{i} {j}");
+        assert_eq!(vec(&all.4), changed(|[a, b, c]| a == 2 && b % 2 == 0 && last == Some(c)), "{j}");
+        let first = (if i < 0 { i + 3 } else { i }).clamp(0, 1);
+        assert_eq!(vec(&all.5), changed(|[a, _, c]| (first..first + 2).contains(&a) && last == Some(c)), "{i} {j}");
+    }
+}
+
+#[test]
+fn a_column_of_the_state_is_stored_in_place() {
+    // The column of the counter from the one before it.
+    let f = jit(|x: Expr| {
+        fori_loop(1, 40, x, |k, x| x.at((.., k)).set(x.at((.., k - 1)).get() * 0.5 + x.at((.., k)).get()))
+    });
+    let x = arange(50 * 40).reshape([50, 40]).cast(DType::F64);
+    let result = f.call((&x,)).unwrap();
+    let mut wanted = x.to_vec::<f64>().unwrap();
+    for (k, i) in (1..40).flat_map(|k| (0..50).map(move |i| (k, i))) {
+        wanted[i * 40 + k] += wanted[i * 40 + k - 1] * 0.5;
+    }
+    assert_eq!(result.to_vec::<f64>().unwrap(), wanted);
+    let kernels = f.explain(Stage::Kernels);
+    assert!(kernels.contains("start ") && !kernels.contains("scatter"), "{kernels}");
+}
+
+#[test]
+fn columns_have_derivatives_and_lanes() {
+    let put = |x: Expr, k: Expr, y: Expr| x.at((.., k)).set(y);
+    let f = jit(move |x: Expr, k: Expr, y: Expr, w: Expr| {
+        let of_x = grad_at(|x: Expr| (put(x, k, y) * w).sum(..), x);
+        (of_x, grad_at(|y: Expr| (put(x, k, y) * w).sum(..), y))
+    });
+    let (x, w) = (cube(), cube() * 0.5);
+    let y = Array::from_rows(&[[1.0f32, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [-1.0, -2.0, -3.0, -4.0]]);
+    let vec = |array: &Array| array.to_vec::<f32>().unwrap();
+    for k in [0, 3, -1, 5] {
+        let (first, w) = (x.slice((0,)), w.slice((0,)));
+        let (of_x, of_y) = f.call((&first, &Array::from(k), &y.slice((0,)), &w)).unwrap();
+        let (wanted, column) = match k {
+            5 => (w.clone(), zeros_like(&y.slice((0,)))),
+            k => (w.at((.., k)).set(0), w.at((.., k)).get()),
+        };
+        assert_eq!((vec(&of_x), vec(&of_y)), (vec(&wanted), vec(&column)), "{k}");
+    }
+    let one = jit(put);
+    let k = Array::from([4, -3, 7]);
+    let (each, alike) = (jit(vmap(put, (0, 0, 0))), jit(vmap(put, (0, Same, 0))));
+    let (own, same) = (each.call((&x, &k, &y)).unwrap(), alike.call((&x, &Array::from(2), &y)).unwrap());
+    for lane in 0..3 {
+        let of = |k: &Array| vec(&one.call((&x.slice((lane,)), k, &y.slice((lane,)))).unwrap());
+        assert_eq!(vec(&own.slice((lane,))), of(&k.slice((lane,))), "lane {lane}");
+        assert_eq!(vec(&same.slice((lane,))), of(&Array::from(2)), "lane {lane}");
+    }
+}
