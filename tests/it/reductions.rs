@@ -290,3 +290,42 @@ fn the_graph_and_the_typed_graph_show_them() -> Result<()> {
     ");
     Ok(())
 }
+
+/// Rows and columns of 1 to 18 elements, whose order the interpreter knows; up to 8 are one kernel with what follows.
+#[test]
+fn reductions_of_few_elements_are_ops() -> Result<()> {
+    for dtype in [DType::F32, DType::F64, DType::F16, DType::I16, DType::U8] {
+        for count in 1..19usize {
+            let numbers = ndjit::arange(37 * count as i64).cast(DType::F64) * 0.7311 - 11.3;
+            let special = Array::from([f64::NAN, -0.0, f64::INFINITY]);
+            let numbers = if dtype.is_float() {
+                numbers.at(Array::from([count as i64, 3, 1])).set(&special)
+            } else {
+                numbers * 0.2
+            };
+            let numbers = if dtype == DType::U8 { numbers.abs() } else { numbers };
+            let x = numbers.cast(dtype).reshape([37, count as isize]);
+            for columns in [false, true] {
+                let function = move |x: Expr| {
+                    let x = if columns { x.matrix_transpose() } else { x };
+                    let axis = if columns { 0 } else { -1 };
+                    (sum(x * x, axis) + 1, max(x, axis), prod(x, axis), any(x.gt(2), axis), mean(x, keepdims(axis)))
+                };
+                let f = jit(function);
+                let (a, b) = (f.call((&x,))?, jit(function).interpreted(true).call((&x,))?);
+                let both = [(&a.0, &b.0), (&a.1, &b.1), (&a.2, &b.2), (&a.3, &b.3), (&a.4, &b.4)];
+                for (n, (own, law)) in both.into_iter().enumerate() {
+                    // A cast keeps all values, and the sign of zero.
+                    let bits = |array: &Array| -> Result<Vec<u64>> {
+                        let numbers = array.cast(DType::F64).to_vec::<f64>()?;
+                        Ok(numbers.into_iter().map(|x| if x.is_nan() { 0 } else { x.to_bits() }).collect())
+                    };
+                    assert_eq!(bits(own)?, bits(law)?, "{dtype} {count} {n} columns {columns}");
+                }
+            }
+        }
+    }
+    let x = zeros([100, 8]);
+    ndjit::assert_kernels!(jit(|x: Expr| sum(x * x, 1).sqrt()), (&x,), 1);
+    Ok(())
+}
