@@ -91,7 +91,7 @@ fn other_arguments_are_refused() {
 #[test]
 fn wrong_graphs_are_refused() {
     insta::assert_snapshot!(error(Program::parse("graph (%0: f32[2]) {\n  %1 = sine %0 : f32[2]\n  return %1\n}")), @"
-    error[parse]: graph text, line 2, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `sine %0 : f32[2]`
+    error[parse]: graph text, line 2, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `slice`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `sine %0 : f32[2]`
       help: did you mean `sin`?
     ");
     let wrong_type = "graph (%0: f32[2]) {\n  %1 = sin %0 : f64[2]\n  return %1\n}";

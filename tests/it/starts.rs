@@ -64,6 +64,32 @@ fn a_column_of_the_state_is_stored_in_place() {
 }
 
 #[test]
+fn slices_from_traced_starts_are_read_and_added_to_in_place() {
+    // Blocks of the state, each from the block before it; the last start is clamped.
+    let f = jit(|x: Expr| {
+        fori_loop(0, 5, x, |k, x| {
+            let before = x.slice_dynamic((k * 8, 0), [8, 20]);
+            x.at(dynamic_range(k * 8 + 8, 8)).add(before * 0.5)
+        })
+    });
+    let x = arange(44 * 20).reshape([44, 20]).cast(DType::F64);
+    let result = f.call((&x,)).unwrap();
+    let mut wanted = x.to_vec::<f64>().unwrap();
+    for k in 0..5 {
+        let before: Vec<f64> = (0..160).map(|n| wanted[(k * 8).min(36) * 20 + n] * 0.5).collect();
+        let to = (k * 8 + 8).min(36) * 20;
+        wanted[to..to + 160].iter_mut().zip(before).for_each(|(x, y)| *x += y);
+    }
+    assert_eq!(result.to_vec::<f64>().unwrap(), wanted);
+    let kernels = f.explain(Stage::Kernels);
+    assert!(kernels.contains("start ") && !kernels.contains("rows of") && !kernels.contains("scatter"), "{kernels}");
+    // A derivative has the slice's elements, not those of all slices.
+    let g = jit(|x: Expr, i: Expr| grad_at(|x: Expr| (x.slice_dynamic(i, 1000) * 2.0).sum(..), x));
+    let g = g.call((&arange(3000).cast(DType::F32), &Array::from(2500))).unwrap().to_vec::<f32>().unwrap();
+    assert!(g.iter().enumerate().all(|(n, &g)| g == if n < 2000 { 0.0 } else { 2.0 }));
+}
+
+#[test]
 fn columns_have_derivatives_and_lanes() {
     let put = |x: Expr, k: Expr, y: Expr| x.at((.., k)).set(y);
     let f = jit(move |x: Expr, k: Expr, y: Expr, w: Expr| {

@@ -45,6 +45,10 @@ pub enum NodeKind<T: Type = ValueType, V = ViewId> {
     /// Rows of the first operand, at the indices along its first axis that the second operand, an `i64`, has. Indices are clamped to
     /// the axis. The shape is the broadcast of the second operand's and the first one's without its first axis.
     Gather,
+    /// Elements of the first operand, selected by an affine map of indices from [starts](crate::view::ViewStart): the further operands, `i64`
+    /// scalars, are the indices along the first axes of the view, each clamped. The other axes are those of the result. Each element is
+    /// selected once. Only in traced graphs: commit makes it views and gathers.
+    Slice(V),
     /// The first operand, with elements of the third scattered into its rows at the indices of the second, one after the other in
     /// row-major order of [`Gather`](NodeKind::Gather)'s shape. Elements at out-of-bounds indices are dropped. The third operand
     /// broadcasts to that shape.
@@ -85,6 +89,7 @@ impl<T: Type, V> NodeKind<T, V> {
             NodeKind::Gather => {
                 &KindRow { name: "gather", operands: &["x", "index"], fusion: Fusion::Elementwise, ..MOVED }
             }
+            NodeKind::Slice(_) => &KindRow { name: "slice", operands: &["x"], ..MOVED },
             NodeKind::Scatter(_) => &KindRow { name: "scatter", operands: &["x", "index", "updates"], ..MOVED },
             NodeKind::Insert(_) => &KindRow { name: "insert", operands: &["x", "updates"], ..MOVED },
             NodeKind::Control(..) => &KindRow { name: "control flow", ty: TypeOf::Graph, ..ROW },
@@ -99,6 +104,7 @@ impl<T: Type, V> NodeKind<T, V> {
     pub fn with_view<W, E>(&self, view: impl FnOnce(&V) -> Result<W, E>) -> Result<NodeKind<T, W>, E> {
         Ok(match self {
             NodeKind::View(own) => NodeKind::View(view(own)?),
+            NodeKind::Slice(own) => NodeKind::Slice(view(own)?),
             NodeKind::Insert(own) => NodeKind::Insert(view(own)?),
             &NodeKind::Param(n, dtype) => NodeKind::Param(n, dtype),
             &NodeKind::Literal(slot) => NodeKind::Literal(slot),
@@ -143,6 +149,7 @@ impl<T: Type, V> NodeKind<T, V> {
             | NodeKind::Reshape
             | NodeKind::Gather
             | NodeKind::Scatter(_)
+            | NodeKind::Slice(_)
             | NodeKind::Insert(_)
             | NodeKind::Control(..)
             | NodeKind::Call(_) => Dependence::Other,
@@ -185,7 +192,7 @@ impl<T: Type, V> NodeKind<T, V> {
 
 impl<T: Type> NodeKind<T> {
     /// The kinds named by words of their own, with default attributes. Ops, functions along axes and control flow have tables.
-    fn plain() -> [NodeKind<T>; 15] {
+    fn plain() -> [NodeKind<T>; 16] {
         let ruled = |kind| NodeKind::Identity(Identity::Ruled(DerivativeRule { kind, output: 0, outputs: 0 }));
         let [jvp, vjp, checkpoint] = RuleKind::ALL.map(ruled);
         [
@@ -195,6 +202,7 @@ impl<T: Type> NodeKind<T> {
             NodeKind::Reshape,
             NodeKind::Gather,
             NodeKind::Scatter(Scatter::Set),
+            NodeKind::Slice(ViewId(u32::MAX)),
             NodeKind::Insert(ViewId(u32::MAX)),
             NodeKind::Concat(0, T::Traced::default()),
             NodeKind::Iota(AxisSet::NONE),
@@ -248,7 +256,9 @@ impl<T: Type> NodeKind<T> {
                 smallvec![TextPart::Request(request), TextPart::Operands, TextPart::Axis(axis), TextPart::Dtype]
             }
             NodeKind::Iota(axes) => smallvec![TextPart::Axes(axes)],
-            NodeKind::View(view) | NodeKind::Insert(view) => smallvec![TextPart::Operands, TextPart::View(view)],
+            NodeKind::View(view) | NodeKind::Slice(view) | NodeKind::Insert(view) => {
+                smallvec![TextPart::Operands, TextPart::View(view)]
+            }
             NodeKind::Identity(Identity::Variable(n)) => smallvec![TextPart::Variable(n), TextPart::Operands],
             NodeKind::Identity(Identity::Ruled(rule)) => smallvec![TextPart::Output(rule), TextPart::Operands],
             NodeKind::Identity(Identity::StopGradient) | NodeKind::Reshape | NodeKind::Gather => {

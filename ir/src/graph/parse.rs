@@ -234,7 +234,11 @@ impl<T: Type> Parser<T> {
         let graph = &mut reading.graph;
         if let Some(view) = view {
             let view = graph.intern_view(view);
-            kind = if let NodeKind::Insert(_) = kind { NodeKind::Insert(view) } else { NodeKind::View(view) };
+            kind = match kind {
+                NodeKind::Insert(_) => NodeKind::Insert(view),
+                NodeKind::Slice(_) => NodeKind::Slice(view),
+                _ => NodeKind::View(view),
+            };
         }
         let results: SmallVec<[(T, ShapeId); 1]> = types.iter().map(|(ty, shape)| (*ty, graph.intern(shape))).collect();
         let first = graph.add(kind, &operands, &results);

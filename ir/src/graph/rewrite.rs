@@ -15,6 +15,7 @@ impl<T: Type> Graph<T> {
     pub fn kind_in(&self, kind: NodeKind<T>, other: &mut Graph<T>) -> NodeKind<T> {
         match kind {
             NodeKind::View(id) => NodeKind::View(other.intern_view(self.view_of(id).clone())),
+            NodeKind::Slice(id) => NodeKind::Slice(other.intern_view(self.view_of(id).clone())),
             NodeKind::Insert(id) => NodeKind::Insert(other.intern_view(self.view_of(id).clone())),
             NodeKind::Control(n) => match self.controls().get(n as usize) {
                 Some(control) => NodeKind::Control(other.control(Arc::clone(control))),

@@ -46,7 +46,7 @@ pub struct Operation<'a, T: Type = ValueType> {
     pub kind: NodeKind<T, Arc<View>>,
     /// The type of a cast's result; in a typed graph also of a sort's, which may be indices.
     pub ty: Option<T>,
-    /// The shape of the result of a view, a reshape and an iota.
+    /// The shape of the result of a view, a slice, a reshape and an iota.
     pub shape: Option<Cow<'a, Shape>>,
 }
 
@@ -79,6 +79,11 @@ impl Operation<'static> {
     /// A view of this shape.
     pub fn view(view: View, shape: Shape) -> Operation<'static> {
         Operation { shape: Some(Cow::Owned(shape)), ..NodeKind::View(Arc::new(view)).into() }
+    }
+
+    /// A slice of this shape from starts.
+    pub fn slice(view: View, shape: Shape) -> Operation<'static> {
+        Operation { shape: Some(Cow::Owned(shape)), ..NodeKind::Slice(Arc::new(view)).into() }
     }
 
     /// The same elements in this shape.
@@ -126,6 +131,7 @@ impl<'a, T: Type> Operation<'a, T> {
             },
             NodeKind::Gather => 2,
             NodeKind::Insert(_) => given.max(2),
+            NodeKind::Slice(_) => given.max(1),
             NodeKind::Scatter(_) => 3,
             NodeKind::Param(..) | NodeKind::Literal(_) | NodeKind::Control(_) | NodeKind::Call(_) => {
                 return Err(InferenceError::Graph(format!("{}: the graph has its types", self.kind.name())));
@@ -146,13 +152,8 @@ impl<'a, T: Type> Operation<'a, T> {
             NodeKind::Reshape if operands[0].1.size().ok() != shape.size().ok() => {
                 return Err(InferenceError::Elements(operands[0].1.clone(), shape.into_owned()));
             }
-            NodeKind::Insert(view) if view.starts(operands[0].1, operands[1].1, operands.len() - 2).is_none() => {
-                let words = match view.without_starts(operands.len() - 2).check(operands[0].1, operands[1].1) {
-                    Ok(()) => format!("elements of {} that are named more than once", operands[0].1),
-                    Err(words) => words,
-                };
-                return Err(InferenceError::View(words));
-            }
+            NodeKind::Insert(view) => part(view, [operands[0].1, operands[1].1], operands.len() - 2)?,
+            NodeKind::Slice(view) => part(view, [operands[0].1, &shape], operands.len() - 1)?,
             _ => self.check_function(result, operands)?,
         }
         Ok((result, shape))
@@ -204,6 +205,10 @@ impl<'a, T: Type> Operation<'a, T> {
             NodeKind::Scatter(scatter) => {
                 T::scatter(scatter, [operands[0], operands[1], operands[2]]).map(|()| same(operands[0]))
             }
+            NodeKind::Slice(_) => {
+                operands[1..].iter().try_for_each(|&start| rules::is_index(start))?;
+                Ok(same(operands[0]))
+            }
             NodeKind::Insert(_) => {
                 operands[2..].iter().try_for_each(|&start| rules::is_index(start))?;
                 T::insert([operands[0], operands[1]]).map(|()| same(operands[0]))
@@ -246,6 +251,7 @@ impl<'a, T: Type> Operation<'a, T> {
                 shape => Err(InferenceError::Iota(axes, shape.into_owned())),
             },
             NodeKind::View(_) | NodeKind::Reshape => self.attribute(self.shape.clone()),
+            NodeKind::Slice(_) => scalar_starts(&operands[1..]).and_then(|()| self.attribute(self.shape.clone())),
             NodeKind::Concat(axis, _) => Ok(Cow::Owned(concat_shape(operands, axis as usize)?)),
             NodeKind::Gather => Ok(Cow::Owned(gathered(operands[0], operands[1])?)),
             NodeKind::Scatter(_) => {
@@ -255,10 +261,7 @@ impl<'a, T: Type> Operation<'a, T> {
                     false => Err(ShapeMismatch::BroadcastTo(operands[2].clone(), space).into()),
                 }
             }
-            NodeKind::Insert(_) => match operands[2..].iter().find(|start| start.rank() > 0) {
-                Some(&start) => Err(InferenceError::Start(start.clone())),
-                None => Ok(Cow::Borrowed(operands[0])),
-            },
+            NodeKind::Insert(_) => scalar_starts(&operands[2..]).map(|()| Cow::Borrowed(operands[0])),
             NodeKind::Cast(_)
             | NodeKind::Identity(_)
             // Refused above.
@@ -327,7 +330,8 @@ impl<T: Type> Graph<T> {
             NodeKind::Sort(..) => T::TYPED,
             _ => false,
         };
-        let shaped = matches!(node.kind, NodeKind::Iota(_) | NodeKind::View(_) | NodeKind::Reshape);
+        let shaped =
+            matches!(node.kind, NodeKind::Iota(_) | NodeKind::View(_) | NodeKind::Slice(_) | NodeKind::Reshape);
         Ok(Some(Operation {
             kind: node.kind.with_view(view)?,
             ty: typed.then(|| self.ty(first)),
@@ -402,4 +406,23 @@ impl<T: Type> Graph<T> {
             false => Err(InferenceError::Graph(format!("{what} {n} of the child does not exist"))),
         }
     }
+}
+
+/// Checks that starts are scalars.
+fn scalar_starts(starts: &[&Shape]) -> Result<(), InferenceError> {
+    match starts.iter().find(|start| start.rank() > 0) {
+        Some(&start) => Err(InferenceError::Start(start.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a view from so many starts selects each element of the result from the operand once.
+fn part(view: &View, [operand, result]: [&Shape; 2], starts: usize) -> Result<(), InferenceError> {
+    if view.starts(operand, result, starts).is_some() {
+        return Ok(());
+    }
+    Err(InferenceError::View(match view.without_starts(starts).check(operand, result) {
+        Ok(()) => format!("elements of {operand} that are named more than once"),
+        Err(words) => words,
+    }))
 }

@@ -251,7 +251,7 @@ fn parser_errors_name_line_column_and_what_was_expected() {
     assert_eq!(typo.help_text(), Some("did you mean `reshape`?"));
     let errors: Vec<String> = lines.into_iter().map(body).collect();
     assert_snapshot!(errors.join("\n"), @r"
-    graph text, line 2, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `sine %0 : f32[3]`
+    graph text, line 2, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `slice`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `sine %0 : f32[3]`
     graph text, line 2, column 6: results are numbered in order: %2
     graph text, line 2, column 15: %2 is not defined above this line
     graph text, line 2, column 13: 99999999999 is too large

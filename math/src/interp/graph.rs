@@ -79,6 +79,9 @@ fn eval(graph: &Graph<DType>, params: &[Tensor], scalars: &[(usize, Literal)]) -
             NodeKind::Sort(function, axis, ()) => sort(function, axis as usize, &live[&operands[0]], dtype)?,
             NodeKind::Op(op, _) => apply(Function::Op(op, graph.compute_dtype(id, op)))?,
             NodeKind::Cast(_) => apply(Function::Cast(graph.ty(operands[0]), dtype))?,
+            NodeKind::Slice(_) => {
+                return Err(Error::new(ErrorCode::Verify, "interpreter: a slice that is not committed"));
+            }
             NodeKind::Call(_) => return Err(Error::new(ErrorCode::Verify, "interpreter: a call that was not inlined")),
         };
         live.insert(value, result);

@@ -236,12 +236,8 @@ impl<R: ArrayLike> At<R> {
         {
             return self.given("at", None, masks::elements("at", x, mask, self.place));
         }
-        match self.started("at") {
-            Ok(Some(part)) => {
-                if let Some(taken) = self.taken("at", &part) {
-                    return self.given("at", None, Ok(taken));
-                }
-            }
+        match self.started("at", false) {
+            Ok(Some(part)) => return self.given("at", None, Ok(self.taken("at", &part))),
             Ok(None) => {}
             Err(error) => return self.given("at", None, Err(error)),
         }
@@ -338,11 +334,9 @@ impl<R: ArrayLike> At<R> {
             let combined = scatter.combine().map(|op| (op, own()));
             return self.inserted(what, scatter, (view, &taken, &[]), updates, combined);
         }
-        if let Some(part) = self.started(what)? {
-            let combined = scatter.combine().and_then(|op| Some((op, self.taken(what, &part)?)));
-            if scatter == Scatter::Set || combined.is_some() {
-                return self.inserted(what, scatter, (part.view, &part.taken, &part.starts), updates, combined);
-            }
+        if let Some(part) = self.started(what, true)? {
+            let combined = scatter.combine().map(|op| (op, self.taken(what, &part)));
+            return self.inserted(what, scatter, (part.view, &part.taken, &part.starts), updates, combined);
         }
         let found = self.found(what, true, MissingIndex::LeftOut)?;
         check_put(what, scatter, found.dtype, updates, &found.taken)?;
@@ -430,7 +424,7 @@ impl<R: ArrayLike> At<R> {
 }
 
 /// The names of an array, of so many indices, and of updates.
-fn operand_names(indices: usize, updates: bool) -> SmallVec<[&'static str; 4]> {
+pub(super) fn operand_names(indices: usize, updates: bool) -> SmallVec<[&'static str; 4]> {
     const NUMBERED: [&str; 7] =
         ["indices 0", "indices 1", "indices 2", "indices 3", "indices 4", "indices 5", "indices 6"];
     let indices: &[&str] = if indices == 1 { &["indices"] } else { &NUMBERED[..indices.min(NUMBERED.len())] };

@@ -1,12 +1,12 @@
 //! Parts of an array that begin at indices known at run time, as a column of a traced index: one view for all starts.
 
-use super::at::At;
+use super::at::{At, operand_names};
 use super::checked::{check, checked_indices};
 use super::indices::{AxisSelection, IndexLayout};
-use super::rows::rows;
-use crate::api::manipulation::seen;
 use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::scalar::Scalar;
+use ndjit_eval::request::{Movement, NamedFunction};
+use ndjit_ir::infer::Operation;
 use ndjit_ir::view::{AxisIndex, View};
 use ndjit_ir::{LiteralValue, Result, Shape};
 use smallvec::SmallVec;
@@ -15,20 +15,16 @@ use smallvec::SmallVec;
 pub(super) struct StartedPart {
     /// The view of the part, its first axes those of the starts.
     pub view: View,
-    /// The number of starts along each of these.
-    counts: SmallVec<[usize; 2]>,
     /// The starts, `i64` scalars counted from the first index.
     pub starts: SmallVec<[AnyOperand; 2]>,
     /// The shape of the part.
     pub taken: Shape,
-    /// True if parts at different starts have common elements.
-    overlaps: bool,
 }
 
 impl<R: ArrayLike> At<R> {
     /// Returns the part that scalar indices and ranges select in a traced function, if some of these begin at a run-time index and
-    /// another is a range. (Outside of traces each would be another program; rows are gathered as they are.)
-    pub(super) fn started(&self, what: &'static str) -> Result<Option<StartedPart>> {
+    /// another is a range. It `clips` the starts of ranges, which a slice does anyway. (Outside of traces each would be another program; rows are gathered as they are.)
+    pub(super) fn started(&self, what: &'static str, clips: bool) -> Result<Option<StartedPart>> {
         let (_, _, shape) = self.x.describe(what)?;
         if !matches!(self.x, AnyOperand::Expr(_)) || shape.extents().contains(&0) {
             return Ok(None);
@@ -42,8 +38,7 @@ impl<R: ArrayLike> At<R> {
         }
         let whole = |(n, &extent): (usize, &usize)| ranged(layout.found.rank() + n, extent, 0, 1);
         let behind: Vec<AxisIndex> = others.iter().enumerate().map(whole).collect();
-        let (mut axes, mut along, mut overlaps) = (SmallVec::new(), Vec::new(), false);
-        let (mut starts, mut counts) = (SmallVec::new(), SmallVec::new());
+        let (mut axes, mut along, mut starts) = (SmallVec::new(), Vec::new(), SmallVec::new());
         for (axis, (selection, &extent)) in layout.axes.iter().zip(shape.extents()).enumerate() {
             let counted = |given: &AnyOperand| checked_indices::<R>(what, given, axis, extent, false, self.place);
             axes.push(match selection {
@@ -57,7 +52,6 @@ impl<R: ArrayLike> At<R> {
                     _ if given.describe(what)?.2.rank() > 0 => return Ok(None),
                     _ => {
                         starts.push(counted(given)?);
-                        counts.push(extent);
                         along.push((axis, 1));
                         AxisIndex::fixed(0)
                     }
@@ -65,10 +59,9 @@ impl<R: ArrayLike> At<R> {
                 &AxisSelection::Range { start, step, axis } => ranged(axis, taken.extents()[axis], start, step),
                 AxisSelection::Dynamic { start: given, axis: own } => {
                     let own_extent = taken.extents()[*own];
-                    starts.push(self.clipped(&counted(given)?, extent - own_extent));
-                    counts.push(extent - own_extent + 1);
+                    let start = counted(given)?;
+                    starts.push(if clips { self.clipped(&start, extent - own_extent) } else { start });
                     along.push((axis, 1));
-                    overlaps |= own_extent > 1;
                     ranged(*own, own_extent, 0, 1)
                 }
             });
@@ -78,20 +71,15 @@ impl<R: ArrayLike> At<R> {
         }
         axes.extend(behind);
         let view = View { rank: taken.rank(), axes }.with_starts(&along);
-        Ok(Some(StartedPart { view, counts, starts, taken, overlaps }))
+        Ok(Some(StartedPart { view, starts, taken }))
     }
 
-    /// Returns the part's elements, those of the nearest start for a start out of bounds. `None` for parts that overlap: the derivative
-    /// of their view has an element for each of all parts.
-    pub(super) fn taken(&self, what: &'static str, part: &StartedPart) -> Option<R> {
-        if part.overlaps {
-            return None;
-        }
-        let all: Vec<usize> = part.counts.iter().chain(part.taken.extents()).copied().collect();
-        let all = Shape::from(all);
-        let seen: R = seen(what, self.x.clone(), self.place, |_| Ok((part.view.clone().canonical(&all), all.clone())));
-        let take = |x: R, start: &AnyOperand| rows(what, x.operand(), start.clone(), self.place);
-        Some(part.starts.iter().fold(seen, take))
+    /// Returns the part's elements, those of the nearest start for a start out of bounds.
+    pub(super) fn taken(&self, what: &'static str, part: &StartedPart) -> R {
+        let of = |_: &[&Shape]| Ok(Operation::slice(part.view.clone(), part.taken.clone()));
+        let operands: SmallVec<[AnyOperand; 4]> = [&self.x].into_iter().chain(&part.starts).cloned().collect();
+        let names = operand_names(part.starts.len(), false);
+        R::movement(&Movement { function: NamedFunction::new(what, &names), of: &of }, &operands, self.place)
     }
 }
 

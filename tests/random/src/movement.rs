@@ -23,6 +23,9 @@ impl Builder<'_> {
             let others = 1 + self.rng.below(3);
             return self.concat(operand, others);
         }
+        if self.rng.one_in(8) {
+            return self.sliced(operand);
+        }
         if self.rng.one_in(3) {
             return self.insert(operand);
         }
@@ -260,6 +263,22 @@ impl Builder<'_> {
         let view = self.graph.intern_view(view);
         let operands: Vec<Value> = [x, updates].into_iter().chain(starts).collect();
         self.graph.add(NodeKind::Insert(view), &operands, &[result]);
+    }
+
+    /// A slice of a value from a start.
+    pub(super) fn sliced(&mut self, x: Value) {
+        let shape = self.graph.shape(x).clone();
+        let parts: Vec<Slice> = shape.extents().iter().map(|&extent| self.slice(extent)).collect();
+        let Ok((view, taken)) = view::slice(&shape, &parts) else { return };
+        let (view, starts) = self.started(view, &shape, &taken);
+        if starts.is_empty() {
+            return;
+        }
+        let ValueType::Strong(dtype) = self.graph.ty(x) else { return };
+        let result = (dtype.into(), self.graph.intern(&taken));
+        let view = self.graph.intern_view(view);
+        let operands: Vec<Value> = [x].into_iter().chain(starts).collect();
+        self.graph.add(NodeKind::Slice(view), &operands, &[result]);
     }
 
     /// A view with starts along some axes of the operand, and these: some of them out of bounds.

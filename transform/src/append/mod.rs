@@ -357,6 +357,12 @@ impl<'a> SlopeTerm<'a> {
         self.made(&Operation::view(view, shape), &[])
     }
 
+    /// The elements that a view selects from starts.
+    pub fn sliced(self, (view, shape): (View, Shape), starts: &[Value]) -> SlopeTerm<'a> {
+        let starts: SmallVec<[SlopeTerm<'a>; 2]> = starts.iter().map(|&start| self.to.term(start)).collect();
+        self.made(&Operation::slice(view, shape), &starts)
+    }
+
     fn try_view(self, made: Result<(View, Shape)>) -> SlopeTerm<'a> {
         match made {
             Ok(view) => self.view(view),

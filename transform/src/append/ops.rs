@@ -55,3 +55,9 @@ functions! {
     Digamma digamma(x);
     Polygamma polygamma(n x);
 }
+
+/// Clamps indices of so many rows.
+pub(crate) fn clipped<'a>(index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
+    let last = index.number(rows.saturating_sub(1) as f64);
+    SlopeTerm::op(Op::Clip, &[index, index.number(0.0), last])
+}

@@ -1,12 +1,13 @@
 //! Nodes with one more axis, the first, along which the lanes are.
 
 use super::lanes::{Batching, refuse};
+use crate::append::ops::clipped;
 use crate::append::{Appender, SlopeTerm};
 use crate::starts::positions;
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
-use ndjit_ir::view::{AxisIndex, View};
+use ndjit_ir::view::{AxisIndex, View, ViewStart};
 use ndjit_ir::{Op, Shape};
 use std::sync::Arc;
 
@@ -62,6 +63,37 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
             let all = batching.shape(&shape);
             if taken.shape() == all { taken.value } else { taken.broadcast(&all).value }
         }
+        NodeKind::Slice(view) => {
+            let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
+            let (own, starts) = (to.shape(operands[0]), &operands[1..]);
+            let found = view.starts(&own, &shape, starts.len()).unwrap_or_default();
+            if (1..operands.len()).all(|n| of(n).is_none()) {
+                let all = batching.shape(&shape);
+                return to.term(whole(0)).sliced((lanes_from_starts(&view, &found, &all), all), starts).value;
+            }
+            // A start per lane: elements of each lane's array, flattened.
+            let start = |n: usize| {
+                let start = of(n).map_or(to.term(operands[n]), |all| aligned(to, all, shape.rank()));
+                clipped(start, found.get(n - 1).map_or(0, |start| start.count))
+            };
+            let starts: Vec<SlopeTerm> = (1..operands.len()).map(start).collect();
+            let index = match positions(&mut &*to, &view, [&own, &shape], &starts) {
+                Ok(index) => index,
+                Err(error) => {
+                    to.fail(error);
+                    return operands[0];
+                }
+            };
+            let size = own.size().unwrap_or(usize::MAX);
+            let taken = match of(0) {
+                None => to.term(operands[0]).reshape(&Shape::from(size)).gather(index),
+                Some(x) => {
+                    let x = to.term(x).reshape(&Shape::from([batching.lanes, size]));
+                    rows_first(to, x.value, shape.rank()).gather(index)
+                }
+            };
+            taken.reshape(&batching.shape(&shape)).value
+        }
         NodeKind::Scatter(how) => {
             let own = to.shape(operands[0]);
             let rows = own.extents().first().copied().unwrap_or(0);
@@ -82,9 +114,8 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
             let (updates, starts) = (to.shape(operands[1]), &operands[2..]);
             if (2..operands.len()).all(|n| of(n).is_none()) {
                 let found = view.starts(&shape, &updates, starts.len()).unwrap_or_default();
-                let moved: Vec<(usize, usize)> = found.iter().map(|start| (start.axis + 1, start.step)).collect();
-                let inner = with_lanes(&view.without_starts(starts.len()), &batching.shape(&updates));
-                return to.term(whole(0)).insert(inner.with_starts(&moved), to.term(whole(1)), starts).value;
+                let view = lanes_from_starts(&view, &found, &batching.shape(&updates));
+                return to.term(whole(0)).insert(view, to.term(whole(1)), starts).value;
             }
             // A start per lane: elements of each lane's array, flattened.
             let start = |n: usize| of(n).map_or(to.term(operands[n]), |all| aligned(to, all, updates.rank()));
@@ -139,6 +170,12 @@ fn with_lanes(view: &View, result: &Shape) -> View {
     });
     let axes = [AxisIndex::along(0, 0, 1)].into_iter().chain(own).collect();
     View { rank: view.rank + 1, axes }.canonical(result)
+}
+
+/// Extends a view from starts to all lanes.
+fn lanes_from_starts(view: &View, starts: &[ViewStart], result: &Shape) -> View {
+    let moved: Vec<(usize, usize)> = starts.iter().map(|start| (start.axis + 1, start.step)).collect();
+    with_lanes(&view.without_starts(starts.len()), result).with_starts(&moved)
 }
 
 fn reduced(batching: &Batching, to: &Appender, reduce: Reduce, operands: &[Value]) -> Value {

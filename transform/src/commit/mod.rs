@@ -161,6 +161,23 @@ impl Commit<'_> {
                 let operand = self.stored(graph.operands(id)[0], id)?;
                 self.rewriter.new.view(operand, graph.view_of(view).clone(), shape)
             }
+            NodeKind::Slice(view) => {
+                let starts = &graph.operands(id)[1..];
+                let x = graph.operands(id)[0];
+                let operand = self.stored(x, id)?;
+                let found = graph.view_of(view).starts(graph.shape(x), shape, starts.len()).unwrap_or_default();
+                let counts = found.iter().map(|start| start.count);
+                let extents: Vec<usize> = counts.chain(shape.extents().iter().copied()).collect();
+                let all = Shape::from(&extents[..]);
+                let mut taken = self.rewriter.new.view(operand, graph.view_of(view).clone().canonical(&all), &all);
+                for (n, &start) in starts.iter().enumerate() {
+                    let start = self.coerce(start, DType::I64, Reason::Operand(id, 1 + n as u32))?;
+                    let rest = self.rewriter.new.intern(&Shape::from(&extents[n + 1..]));
+                    let result = (self.rewriter.new.ty(taken), rest);
+                    taken = self.rewriter.new.add(NodeKind::Gather, &[taken, start], &[result]);
+                }
+                taken
+            }
             NodeKind::Reshape => {
                 let operand = self.stored(graph.operands(id)[0], id)?;
                 self.rewriter.new.reshape(operand, shape)

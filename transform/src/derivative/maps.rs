@@ -2,11 +2,13 @@
 //! under the inner product `sum of real(conj(a) b)`.
 
 use super::tangent::Tangent;
+use crate::append::ops::clipped;
 use crate::append::{Appender, SlopeTerm, TangentSpace};
 use ndjit_ir::graph::{NodeKind, Scatter, Value};
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan};
-use ndjit_ir::view::{View, gathered};
+use ndjit_ir::view::{View, ViewStart, gathered};
 use ndjit_ir::{DType, Op, Shape};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A linear map. Values in it are constants.
@@ -68,6 +70,8 @@ pub(crate) enum LinearMap {
     },
     /// Rows at clamped indices.
     Rows(Value),
+    /// The elements that a view selects from clamped starts, in this shape.
+    Slice(Arc<View>, SmallVec<[Value; 2]>, Shape),
     /// At each index along an axis the element at an index.
     Along {
         /// The indices.
@@ -109,6 +113,7 @@ impl LinearMap {
             | LinearMap::Reshape(shape)
             | LinearMap::SourceLoc { whole: shape, .. }
             | LinearMap::AddRows(_, shape)
+            | LinearMap::Slice(_, _, shape)
             | LinearMap::Inserted(_, shape) => shaped(shape),
             LinearMap::Rows(index) => {
                 let shape = gathered(&from.shape, &to.shape(*index));
@@ -152,6 +157,7 @@ impl LinearMap {
                     super::recurrence::recurrence(to.term(*factors), whole(), *axis, *reverse)
                 }
                 LinearMap::Rows(index) => whole().gather(to.term(*index)),
+                LinearMap::Slice(view, starts, shape) => whole().sliced(((**view).clone(), shape.clone()), starts),
                 LinearMap::Along { indices, axis, .. } => along(whole(), to.term(*indices), *axis),
                 LinearMap::Without(index) => whole().scatter(Scatter::Set, to.term(*index), term.number(0.0)),
                 LinearMap::AddRows(index, shape) => {
@@ -215,6 +221,12 @@ impl LinearMap {
                         return pick(own, true, whole());
                     }
                     to.full(0.0, from).scatter(Scatter::Add, index, whole())
+                }
+                LinearMap::Slice(view, starts, shape) => {
+                    let found = view.starts(&from.shape, shape, starts.len()).unwrap_or_default();
+                    let clamped = |(&start, of): (&Value, &ViewStart)| clipped(to.term(start), of.count).value;
+                    let starts: Vec<Value> = starts.iter().zip(&found).map(clamped).collect();
+                    to.full(0.0, from).insert((**view).clone(), whole(), &starts)
                 }
                 LinearMap::Along { indices, axis, permutes } => {
                     let indices = to.term(*indices);
@@ -342,12 +354,6 @@ pub(super) fn shifted<'a>(term: SlopeTerm<'a>, axis: usize, further: bool, first
 /// Selects, at each index along an axis, the element at the given index.
 pub(super) fn along<'a>(term: SlopeTerm<'a>, indices: SlopeTerm<'a>, axis: usize) -> SlopeTerm<'a> {
     term.moveaxis(axis, 0).gather(indices.moveaxis(axis, 0)).moveaxis(0, axis)
-}
-
-/// Clamps the indices of a gather.
-pub(super) fn clipped<'a>(index: SlopeTerm<'a>, rows: usize) -> SlopeTerm<'a> {
-    let last = index.number(rows.saturating_sub(1) as f64);
-    SlopeTerm::op(Op::Clip, &[index, index.number(0.0), last])
 }
 
 /// Replaces elements at out-of-bounds indices by zeros.

@@ -1,6 +1,6 @@
 //! The linear maps of nodes: for each operand the maps from its tangent to the result's.
 
-use super::maps::{LinearMap, clipped, inside, shifted};
+use super::maps::{LinearMap, inside, shifted};
 use super::products::others;
 use super::slopes::{Path, Paths, slope};
 use crate::append::ops::*;
@@ -67,6 +67,10 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
             one(LinearMap::SourceLoc { axis, start, whole: rule.shape.clone() })
         }
         NodeKind::Gather if n == 0 => one(LinearMap::Rows(rule.operands[1].value)),
+        NodeKind::Slice(view) if n == 0 => {
+            let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
+            one(LinearMap::Slice(view, operands[1..].into(), rule.shape.clone()))
+        }
         NodeKind::Scatter(how) => rule.scatter(how, n),
         NodeKind::Insert(view) => {
             let view = to.read(|graph| Arc::clone(&graph.views()[view.index()]));
@@ -81,6 +85,7 @@ pub(super) fn paths(to: &Appender, id: NodeId, n: usize) -> Paths {
         | NodeKind::Iota(_)
         | NodeKind::Reduce(_)
         | NodeKind::Gather
+        | NodeKind::Slice(_)
         | NodeKind::Sort(Sort::ArgSort, ..)
         | NodeKind::Control(..)
         | NodeKind::Call(_) => Paths::new(),

@@ -233,6 +233,7 @@ impl Fusing<'_> {
             NodeKind::Concat(..) => self.joining(&stored, needed),
             // Stored views and reshapes are copies; other views are never roots.
             NodeKind::View(_)
+            | NodeKind::Slice(_)
             | NodeKind::Reshape
             | NodeKind::Param(..)
             | NodeKind::Literal(_)

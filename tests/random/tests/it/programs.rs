@@ -158,6 +158,7 @@ fn programs_have_control_flow_in_control_flow() {
                     NodeKind::Scatter(_) => "scatter",
                     NodeKind::Insert(_) if graph.operands(id).len() > 2 => "insert from a start",
                     NodeKind::Insert(_) => "insert",
+                    NodeKind::Slice(_) => "slice",
                     NodeKind::Reduce(_) => "reduce",
                     NodeKind::Call(_) => "call",
                     _ => continue,
@@ -177,6 +178,7 @@ fn programs_have_control_flow_in_control_flow() {
         "scatter",
         "insert",
         "insert from a start",
+        "slice",
         "reduce",
         "call",
     ];
