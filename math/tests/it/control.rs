@@ -178,7 +178,7 @@ fn errors_of_the_parser_say_where() {
     graph text, line 12, column 17: expected a value, as in `%0`, found `result 0 %0, %1 : i32[]`
     graph text, line 12, column 17: expected a value, as in `%0`, found `: i32[]`
     graph text, line 12, column 24: %9 is not defined above this line
-    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `whiel $0 %0, %1 : i32[]`
+    graph text, line 12, column 8: expected an op, a reduction, a scan, `literal`, `cast`, `view`, `reshape`, `gather`, `scatter`, `slice`, `insert`, `concat`, `iota`, `call`, `while`, `cond`, `scan` or `for`, found `whiel $0 %0, %1 : i32[]`
     ");
 }
 

@@ -38,19 +38,17 @@ impl<R: ArrayLike> At<R> {
         }
         let whole = |(n, &extent): (usize, &usize)| ranged(layout.found.rank() + n, extent, 0, 1);
         let behind: Vec<AxisIndex> = others.iter().enumerate().map(whole).collect();
-        let (mut axes, mut along, mut starts) = (SmallVec::new(), Vec::new(), SmallVec::new());
+        let (mut axes, mut along, mut starts, mut dynamic) = (SmallVec::new(), Vec::new(), SmallVec::new(), false);
         for (axis, (selection, &extent)) in layout.axes.iter().zip(shape.extents()).enumerate() {
             let counted = |given: &AnyOperand| checked_indices::<R>(what, given, axis, extent, false, self.place);
             axes.push(match selection {
-                AxisSelection::Indices(given) => match given {
-                    AnyOperand::Scalar(Scalar(number, _)) => {
-                        let LiteralValue::Int(n) = number.value() else { return Ok(None) };
-                        check(given, given.describe(what)?.1, axis, extent, self.place)?;
-                        let n = n as isize;
-                        AxisIndex::fixed(if n < 0 { n.saturating_add_unsigned(extent) } else { n })
+                AxisSelection::Indices(given) => match (literal(given), given.describe(what)?) {
+                    (Some(n), (_, dtype, _)) => {
+                        check(given, dtype, axis, extent, self.place)?;
+                        AxisIndex::fixed(from_end(n, extent))
                     }
-                    _ if given.describe(what)?.2.rank() > 0 => return Ok(None),
-                    _ => {
+                    (None, (_, _, own)) if own.rank() > 0 => return Ok(None),
+                    (None, _) => {
                         starts.push(counted(given)?);
                         along.push((axis, 1));
                         AxisIndex::fixed(0)
@@ -58,15 +56,23 @@ impl<R: ArrayLike> At<R> {
                 },
                 &AxisSelection::Range { start, step, axis } => ranged(axis, taken.extents()[axis], start, step),
                 AxisSelection::Dynamic { start: given, axis: own } => {
+                    dynamic = true;
                     let own_extent = taken.extents()[*own];
-                    let start = counted(given)?;
-                    starts.push(if clips { self.clipped(&start, extent - own_extent) } else { start });
-                    along.push((axis, 1));
-                    ranged(*own, own_extent, 0, 1)
+                    let last = extent - own_extent;
+                    let start = match literal(given) {
+                        Some(n) => from_end(n, extent).clamp(0, last as isize),
+                        None => {
+                            let start = counted(given)?;
+                            starts.push(if clips { self.clipped(&start, last) } else { start });
+                            along.push((axis, 1));
+                            0
+                        }
+                    };
+                    ranged(*own, own_extent, start, 1)
                 }
             });
         }
-        if starts.is_empty() {
+        if starts.is_empty() && !dynamic {
             return Ok(None);
         }
         axes.extend(behind);
@@ -86,4 +92,20 @@ impl<R: ArrayLike> At<R> {
 /// The index of a range along an axis of the part, which has this extent there.
 fn ranged(axis: usize, extent: usize, start: isize, step: isize) -> AxisIndex {
     if extent > 1 { AxisIndex::along(axis, start, step) } else { AxisIndex::fixed(start) }
+}
+
+/// An integer known at trace time.
+fn literal(index: &AnyOperand) -> Option<isize> {
+    match index {
+        AnyOperand::Scalar(Scalar(number, _)) => match number.value() {
+            LiteralValue::Int(n) => isize::try_from(n).ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An index counted from the first one.
+fn from_end(n: isize, extent: usize) -> isize {
+    if n < 0 { n.saturating_add_unsigned(extent) } else { n }
 }
