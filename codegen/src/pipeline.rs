@@ -100,12 +100,12 @@ const TRACED: &[Pass<TracedProgram, Options>] = &[
 /// Passes on one graph after commit.
 const GRAPH: &[Pass<GraphProgram, Options>] = &[
     Pass { name: "simplify", stage: "simplified", run: GraphProgram::simplify },
+    Pass { name: "starts", stage: "simplified", run: GraphProgram::starts },
     Pass { name: "networks", stage: "simplified", run: GraphProgram::networks },
     Pass { name: "gathers", stage: "simplified", run: GraphProgram::gathers },
     Pass { name: "windows", stage: "simplified", run: GraphProgram::windows },
     Pass { name: "views", stage: "simplified", run: GraphProgram::views },
     Pass { name: "joins", stage: "simplified", run: GraphProgram::joins },
-    Pass { name: "starts", stage: "simplified", run: GraphProgram::starts },
     // An analysis: it changes nothing, and the passes below read it.
     Pass { name: "accesses", stage: "simplified", run: GraphProgram::accesses },
     Pass { name: "fuse", stage: "kernels", run: GraphProgram::fuse },

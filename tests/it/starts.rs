@@ -1,6 +1,9 @@
 //! Parts of arrays at run-time indices: stores of columns and blocks, without positions or copies.
 
-use ndjit::{Array, DType, Expr, Same, Stage, arange, dynamic_range, fori_loop, grad_at, jit, step, vmap, zeros_like};
+use ndjit::{
+    Array, DType, Expr, Same, Stage, arange, assert_in_place, dynamic_range, fori_loop, grad_at, jit, step, vmap,
+    zeros_like,
+};
 
 fn cube() -> Array {
     arange(3 * 4 * 5).reshape([3, 4, 5]).cast(DType::F32)
@@ -63,6 +66,54 @@ fn a_column_of_the_state_is_stored_in_place() {
     assert!(kernels.contains("start ") && !kernels.contains("scatter"), "{kernels}");
 }
 
+/// Each changes the donated array in place, whatever elements of it the update is computed from.
+#[test]
+fn parts_computed_from_other_parts_are_stored_in_place() {
+    let x = || (arange(50 * 40).reshape([50, 40]).cast(DType::F64) * 1.0).donate();
+    let k = Array::from(7);
+    macro_rules! in_place {
+        ($($update:expr;)*) => {$({
+            let update: fn(Expr, Expr) -> Expr = $update;
+            let f = jit(update);
+            let own = assert_in_place!(f, (x(), &k));
+            let law = jit(update).interpreted(true).call((x(), &k)).unwrap();
+            assert_eq!(own.to_vec::<f64>().unwrap(), law.to_vec::<f64>().unwrap(), "{}", stringify!($update));
+        })*};
+    }
+    in_place! {
+        |x, k| x.at((.., k)).set(x.at((.., k)).get() * 2.0);
+        |x, k| x.at((.., k)).set(x.at((.., k + 1)).get());
+        |x, k| x.at((.., k)).set(x.at((.., k - 1)).get() * 0.5);
+        |x, k| x.at((.., k)).set(x.at((.., 0)).get());
+        |x, k| x.at((.., k)).add(x.at((.., k - 1)).get());
+        |x, k| x.at((.., k)).set(x.at((.., k)).get().flip(0));
+        |x, k| x.at((.., k)).set(x.at((k, ..)).get().sum(..) + x.slice((.., 1)));
+        |x, k| x.at((k, 1..)).set(x.at((k, ..39)).get());
+        |x, k| x.at((k, 2..5)).add(1.0);
+        |x, k| x.at(dynamic_range(k, 3)).set(x.at(dynamic_range(k - 1, 3)).get());
+        |x, k| x.at((dynamic_range(k, 3), 2)).add(1.0);
+        |x, k| x.at((dynamic_range(k, 3), dynamic_range(k, 2))).multiply(2.0);
+    }
+}
+
+/// Indices and literals have no memory: no more than the slice is stored.
+#[test]
+fn slices_of_indices_and_literals_take_little_memory() {
+    const N: i64 = 400_000;
+    let function = |i: Expr| {
+        let numbers = Expr::from(arange(N)).cast(DType::I64);
+        let (squares, ones) = (numbers * numbers + i, numbers.minimum(0) + 1);
+        let part = || dynamic_range(i, N as usize / 2);
+        let first = squares.at(part()).get() - squares.min(..);
+        (numbers.at(part()).get().max(..), ones.at(part()).get().sum(..), first.min(..))
+    };
+    for interpreted in [false, true] {
+        let (last, sum, first) = jit(function).interpreted(interpreted).call((&Array::from(N),)).unwrap();
+        let all = [last, sum, first].map(|x| x.item::<i64>().unwrap());
+        assert_eq!(all, [N - 1, N / 2, N * N / 4]);
+    }
+}
+
 #[test]
 fn slices_from_traced_starts_are_read_and_added_to_in_place() {
     // Blocks of the state, each from the block before it; the last start is clamped.
@@ -87,6 +138,16 @@ fn slices_from_traced_starts_are_read_and_added_to_in_place() {
     let g = jit(|x: Expr, i: Expr| grad_at(|x: Expr| (x.slice_dynamic(i, 1000) * 2.0).sum(..), x));
     let g = g.call((&arange(3000).cast(DType::F32), &Array::from(2500))).unwrap().to_vec::<f32>().unwrap();
     assert!(g.iter().enumerate().all(|(n, &g)| g == if n < 2000 { 0.0 } else { 2.0 }));
+}
+
+#[test]
+fn known_indices_are_checked_in_a_trace() {
+    let x = cube().slice((0,));
+    let functions: [fn(Expr) -> Expr; 2] =
+        [|x| x.at((.., Array::from(9))).get(), |x| x.at((Array::from(-5), 1..3)).add(5)];
+    for function in functions {
+        assert_eq!(jit(function).call((&x,)).unwrap_err().code(), ndjit::ErrorCode::Index);
+    }
 }
 
 #[test]

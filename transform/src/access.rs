@@ -9,6 +9,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::AxisSet;
 use ndjit_ir::view::reshaped;
 use ndjit_ir::{DType, Result, Shape};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::fmt::{self, Display, Formatter};
 
@@ -57,6 +58,8 @@ pub struct Accesses {
     rows: bool,
     /// The offset of each parameter's first element.
     params: Vec<usize>,
+    /// The starts of insertions, which are stored anyway.
+    starts: FxHashSet<Value>,
 }
 
 impl Display for Accesses {
@@ -84,7 +87,11 @@ impl Accesses {
     /// # Errors
     /// `Size` if an array cannot exist.
     pub fn new(graph: &Graph<DType>, params: &[Layout], rows: bool) -> Result<Accesses> {
-        let mut this = Accesses { of: Vec::new(), rows, params: params.iter().map(|layout| layout.offset).collect() };
+        let mut this =
+            Accesses { rows, params: params.iter().map(|layout| layout.offset).collect(), ..Accesses::default() };
+        for id in graph.node_ids().filter(|&id| matches!(graph.node(id).kind, NodeKind::Insert(_))) {
+            this.starts.extend(graph.operands(id).iter().skip(2));
+        }
         let may_be = |kind: NodeKind<DType>| kind.row().is_view || rows && kind == NodeKind::Gather;
         if !graph.node_ids().any(|id| may_be(graph.node(id).kind)) {
             return Ok(this);
@@ -129,7 +136,7 @@ impl Accesses {
         let StoredView { base, layout, mut rows } = of;
         let (&stride, strides) = layout.strides.split_first()?;
         let shape = graph.shape(value);
-        let worth = shape.size().is_ok_and(|size| size >= LEAST_ROW);
+        let worth = self.starts.contains(&index) || shape.size().is_ok_and(|size| size >= LEAST_ROW);
         let row = self.traced_row(graph, index, graph.shape(x), stride, worth)?;
         if !has_memory(graph, base) {
             return None;

@@ -1,5 +1,5 @@
-//! Starts: insertions from indices known at run time become scatters of single elements, where the caller of a kernel computes no
-//! addresses: on a device, and without fusion. Transformations that have no rule of their own for a start compute the same positions.
+//! Starts: slices and insertions from indices known at run time become views, gathers and scatters. Transformations that have no rule of
+//! their own for a start compute the same positions.
 
 use crate::append::{Appender, SlopeTerm};
 use ndjit_ir::graph::{Graph, NodeKind, Rewriter, Scatter, Slot, Value};
@@ -79,6 +79,13 @@ impl<'a> PositionOps for &'a Appender {
 
 struct TypedPositionOps<'a>(&'a mut Graph<DType>);
 
+impl TypedPositionOps<'_> {
+    fn clamped(&mut self, start: Value, count: usize) -> Value {
+        let ends = [self.number(0), self.number(count.saturating_sub(1) as isize)];
+        self.op(Op::Clip, &[start, ends[0], ends[1]])
+    }
+}
+
 impl PositionOps for TypedPositionOps<'_> {
     type Term = Value;
 
@@ -103,38 +110,114 @@ impl PositionOps for TypedPositionOps<'_> {
     }
 }
 
-/// Replaces insertions from starts. `None` if there are none.
+/// Replaces slices from starts, and if the callers of kernels compute no `addresses` insertions. `None` if there are none.
+///
+/// A slice is a row of the view of all slices: with addresses, it is a view. Where all slices might be computed or stored, single elements are
+/// gathered.
+///
+/// A part of an array inserted into another part of it is a value of its own: the kernel that stores it would copy the whole array first.
 ///
 /// # Errors
 /// `Verify` if the graph is not valid.
-pub fn starts(graph: &Graph<DType>) -> Result<Option<Graph<DType>>> {
-    let inserts = |kind| if let NodeKind::Insert(view) = kind { Some(view) } else { None };
-    if !graph.node_ids().any(|id| inserts(graph.node(id).kind).is_some() && graph.operands(id).len() > 2) {
+pub fn starts(graph: &Graph<DType>, addresses: bool) -> Result<Option<Graph<DType>>> {
+    let has_starts = |id| match graph.node(id).kind {
+        NodeKind::Insert(_) => graph.operands(id).len() > 2,
+        kind => matches!(kind, NodeKind::Slice(_)),
+    };
+    if !graph.node_ids().any(has_starts) {
         return Ok(None);
     }
     let (mut out, mut notes) = (Graph::like(graph), ());
     let mut rewriter = Rewriter::new((graph, &()), (&mut out, &mut notes));
     for id in graph.node_ids() {
         rewriter.begin(id);
-        let (Some(view), &[x, updates, ref starts @ ..]) = (inserts(graph.node(id).kind), graph.operands(id)) else {
-            rewriter.copy(id);
-            continue;
-        };
-        if starts.is_empty() {
+        if !has_starts(id) {
             rewriter.copy(id);
             continue;
         }
-        let (shape, put) = (graph.shape(x), graph.shape(updates));
-        let own: Vec<Value> = starts.iter().map(|&start| rewriter.value(start)).collect();
-        let [of, updates] = [x, updates].map(|value| rewriter.value(value));
-        let index = positions(&mut TypedPositionOps(rewriter.new), graph.view_of(view), [shape, put], &own)?;
-        let flat = Shape::from(shape.size()?);
-        let flattened = rewriter.new.reshape(of, &flat);
-        let result = (graph.ty(x), rewriter.new.intern(&flat));
-        let made = rewriter.new.add(NodeKind::Scatter(Scatter::Set), &[flattened, index, updates], &[result]);
-        let made = rewriter.new.reshape(made, shape);
+        let (value, operands) = (graph.node(id).first(), rewriter.operands(id));
+        let (shape, of) = (graph.shape(value), graph.operands(id)[0]);
+        let flat = Shape::from(graph.shape(of).size()?);
+        let out = &mut *rewriter.new;
+        let made = match (graph.node(id).kind, &operands[..]) {
+            (NodeKind::Slice(view), &[x, ref starts @ ..]) => {
+                let view = graph.view_of(view);
+                let found = view.starts(graph.shape(of), shape, starts.len());
+                let found = found.ok_or_else(|| Error::new(ErrorCode::Verify, "a slice out of bounds"))?;
+                let counts = found.iter().map(|start| start.count);
+                let extents: Vec<usize> = counts.chain(shape.extents().iter().copied()).collect();
+                let slices = Shape::from(&extents[..]).size().unwrap_or(usize::MAX);
+                match graph.shape(of).size()? >= slices || addresses && is_in_memory(graph, of) {
+                    true => rows_of_slices(out, x, view, (&extents, starts)),
+                    false => {
+                        let mut to = TypedPositionOps(out);
+                        let clamped: Vec<Value> =
+                            starts.iter().zip(&found).map(|(&start, of)| to.clamped(start, of.count)).collect();
+                        let index = positions(&mut to, view, [graph.shape(of), shape], &clamped)?;
+                        let flattened = out.reshape(x, &flat);
+                        let result = (graph.ty(of), out.shape_id(index));
+                        let taken = out.add(NodeKind::Gather, &[flattened, index], &[result]);
+                        out.reshape(taken, shape)
+                    }
+                }
+            }
+            (NodeKind::Insert(view), &[x, updates, ref starts @ ..]) if !addresses => {
+                let put = graph.shape(graph.operands(id)[1]);
+                let index = positions(&mut TypedPositionOps(out), graph.view_of(view), [shape, put], starts)?;
+                let flattened = out.reshape(x, &flat);
+                let result = (graph.ty(of), out.intern(&flat));
+                let made = out.add(NodeKind::Scatter(Scatter::Set), &[flattened, index, updates], &[result]);
+                out.reshape(made, shape)
+            }
+            (kind @ NodeKind::Insert(_), &[x, updates, ref starts @ ..]) => {
+                let updates = match base(graph, graph.operands(id)[1]) == base(graph, of) {
+                    true => {
+                        let result = (out.ty(updates), out.shape_id(updates));
+                        out.add(NodeKind::Op(Op::Positive, ()), &[updates], &[result])
+                    }
+                    false => updates,
+                };
+                let operands: Vec<Value> = [x, updates].into_iter().chain(starts.iter().copied()).collect();
+                let (kind, result) = (graph.kind_in(kind, out), (graph.ty(value), out.intern(shape)));
+                out.add(kind, &operands, &[result])
+            }
+            _ => return Err(Error::new(ErrorCode::Verify, "starts: operands are missing")),
+        };
         rewriter.set(id, made);
     }
     rewriter.finish();
     Ok(Some(out))
+}
+
+/// Gathers the rows at starts of the view of all slices, which has these extents.
+fn rows_of_slices(out: &mut Graph<DType>, x: Value, view: &View, (extents, starts): (&[usize], &[Value])) -> Value {
+    let all = Shape::from(extents);
+    let mut taken = out.view(x, view.clone().canonical(&all), &all);
+    for (n, &start) in starts.iter().enumerate() {
+        let result = (out.ty(taken), out.intern(&Shape::from(&extents[n + 1..])));
+        taken = out.add(NodeKind::Gather, &[taken, start], &[result]);
+    }
+    taken
+}
+
+/// Returns the value of which a value is a part.
+fn base(graph: &Graph<DType>, mut value: Value) -> Value {
+    loop {
+        let id = graph.producer(value);
+        match graph.node(id).kind {
+            NodeKind::View(_) | NodeKind::Reshape | NodeKind::Gather | NodeKind::Slice(_) => {
+                value = graph.operands(id)[0]
+            }
+            _ => return value,
+        }
+    }
+}
+
+/// Returns `true` if a value is a part of one that is in memory, whoever reads it. Other passes move views before the operations of a
+/// computed value, which would then compute all slices.
+fn is_in_memory(graph: &Graph<DType>, value: Value) -> bool {
+    matches!(
+        graph.node(graph.producer(base(graph, value))).kind,
+        NodeKind::Param(..) | NodeKind::Control(_) | NodeKind::Insert(_) | NodeKind::Scatter(_)
+    )
 }

@@ -173,7 +173,7 @@ impl GraphProgram {
     }
 
     pub fn starts(&mut self, options: &Options) -> Result<()> {
-        let new = if options.computes_addresses() { None } else { starts(&self.simplified)? };
+        let new = starts(&self.simplified, options.computes_addresses())?;
         self.replace(new);
         Ok(())
     }

@@ -47,7 +47,7 @@ pub enum NodeKind<T: Type = ValueType, V = ViewId> {
     Gather,
     /// Elements of the first operand, selected by an affine map of indices from [starts](crate::view::ViewStart): the further operands, `i64`
     /// scalars, are the indices along the first axes of the view, each clamped. The other axes are those of the result. Each element is
-    /// selected once. Only in traced graphs: commit makes it views and gathers.
+    /// selected once. Kernels have views and gathers in its place.
     Slice(V),
     /// The first operand, with elements of the third scattered into its rows at the indices of the second, one after the other in
     /// row-major order of [`Gather`](NodeKind::Gather)'s shape. Elements at out-of-bounds indices are dropped. The third operand

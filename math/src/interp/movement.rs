@@ -68,6 +68,21 @@ pub(super) fn scatter(functions: &mut Functions, scatter: Scatter, operands: [&T
 }
 
 /// Copies the first tensor, with elements of the second at the elements that the view selects.
+/// Returns the elements that a view selects from starts, each clamped.
+pub(super) fn slice(x: &Tensor, starts: &[&Tensor], view: &View, shape: &Shape) -> Result<Tensor> {
+    let all = view.starts(&x.shape, shape, starts.len()).unwrap_or_default();
+    let mut layout = view.layout(&Layout { offset: 0, strides: x.shape.contiguous_strides() });
+    for (start, of) in starts.iter().zip(&all) {
+        let index = (start.get(0)[0] as i64).clamp(0, of.count.saturating_sub(1) as i64);
+        layout.offset = layout.offset.wrapping_add_signed(index as isize * layout.strides.remove(0));
+    }
+    let mut result = Tensor::zeros(x.dtype, shape.clone())?;
+    for (n, at) in offsets(&layout, shape).enumerate() {
+        result.set(n, &x.get(at));
+    }
+    Ok(result)
+}
+
 pub(super) fn insert(x: &Tensor, updates: &Tensor, starts: &[&Tensor], view: &View) -> Result<Tensor> {
     let mut result = x.copied()?;
     let all = view.starts(&x.shape, &updates.shape, starts.len()).unwrap_or_default();

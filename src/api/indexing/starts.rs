@@ -23,7 +23,8 @@ pub(super) struct StartedPart {
 
 impl<R: ArrayLike> At<R> {
     /// Returns the part that scalar indices and ranges select in a traced function, if some of these begin at a run-time index and
-    /// another is a range. It `clips` the starts of ranges, which a slice does anyway. (Outside of traces each would be another program; rows are gathered as they are.)
+    /// another is a range, of several elements. It `clips` the starts of ranges, which a slice does anyway. (Outside of traces each would
+    /// be another program; rows are gathered, and single elements looked up, as they are.)
     pub(super) fn started(&self, what: &'static str, clips: bool) -> Result<Option<StartedPart>> {
         let (_, _, shape) = self.x.describe(what)?;
         if !matches!(self.x, AnyOperand::Expr(_)) || shape.extents().contains(&0) {
@@ -33,14 +34,15 @@ impl<R: ArrayLike> At<R> {
         let ranges = |along: &AxisSelection| !matches!(along, AxisSelection::Indices(_));
         let others = &shape.extents()[layout.axes.len()..];
         let taken = Shape::from(layout.found.extents().iter().chain(others).copied().collect::<Vec<usize>>());
-        if !layout.axes.iter().any(ranges) || taken.extents().contains(&0) {
+        if !layout.axes.iter().any(ranges) || taken.size()? <= 1 {
             return Ok(None);
         }
         let whole = |(n, &extent): (usize, &usize)| ranged(layout.found.rank() + n, extent, 0, 1);
         let behind: Vec<AxisIndex> = others.iter().enumerate().map(whole).collect();
         let (mut axes, mut along, mut starts, mut dynamic) = (SmallVec::new(), Vec::new(), SmallVec::new(), false);
         for (axis, (selection, &extent)) in layout.axes.iter().zip(shape.extents()).enumerate() {
-            let counted = |given: &AnyOperand| checked_indices::<R>(what, given, axis, extent, false, self.place);
+            let counted =
+                |given: &AnyOperand, checked| checked_indices::<R>(what, given, axis, extent, checked, self.place);
             axes.push(match selection {
                 AxisSelection::Indices(given) => match (literal(given), given.describe(what)?) {
                     (Some(n), (_, dtype, _)) => {
@@ -49,7 +51,7 @@ impl<R: ArrayLike> At<R> {
                     }
                     (None, (_, _, own)) if own.rank() > 0 => return Ok(None),
                     (None, _) => {
-                        starts.push(counted(given)?);
+                        starts.push(counted(given, true)?);
                         along.push((axis, 1));
                         AxisIndex::fixed(0)
                     }
@@ -62,7 +64,7 @@ impl<R: ArrayLike> At<R> {
                     let start = match literal(given) {
                         Some(n) => from_end(n, extent).clamp(0, last as isize),
                         None => {
-                            let start = counted(given)?;
+                            let start = counted(given, false)?;
                             starts.push(if clips { self.clipped(&start, last) } else { start });
                             along.push((axis, 1));
                             0

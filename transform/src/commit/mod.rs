@@ -162,21 +162,15 @@ impl Commit<'_> {
                 self.rewriter.new.view(operand, graph.view_of(view).clone(), shape)
             }
             NodeKind::Slice(view) => {
-                let starts = &graph.operands(id)[1..];
-                let x = graph.operands(id)[0];
-                let operand = self.stored(x, id)?;
-                let found = graph.view_of(view).starts(graph.shape(x), shape, starts.len()).unwrap_or_default();
-                let counts = found.iter().map(|start| start.count);
-                let extents: Vec<usize> = counts.chain(shape.extents().iter().copied()).collect();
-                let all = Shape::from(&extents[..]);
-                let mut taken = self.rewriter.new.view(operand, graph.view_of(view).clone().canonical(&all), &all);
-                for (n, &start) in starts.iter().enumerate() {
-                    let start = self.coerce(start, DType::I64, Reason::Operand(id, 1 + n as u32))?;
-                    let rest = self.rewriter.new.intern(&Shape::from(&extents[n + 1..]));
-                    let result = (self.rewriter.new.ty(taken), rest);
-                    taken = self.rewriter.new.add(NodeKind::Gather, &[taken, start], &[result]);
+                let operand = self.stored(graph.operands(id)[0], id)?;
+                let mut operands: SmallVec<[Value; 3]> = smallvec![operand];
+                for (n, &start) in graph.operands(id)[1..].iter().enumerate() {
+                    operands.push(self.coerce(start, DType::I64, Reason::Operand(id, 1 + n as u32))?);
                 }
-                taken
+                let new = &mut *self.rewriter.new;
+                let (view, result) =
+                    (new.intern_view(graph.view_of(view).clone()), (new.ty(operand), new.intern(shape)));
+                new.add(NodeKind::Slice(view), &operands, &[result])
             }
             NodeKind::Reshape => {
                 let operand = self.stored(graph.operands(id)[0], id)?;

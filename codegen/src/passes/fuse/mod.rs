@@ -27,7 +27,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduce};
 use ndjit_ir::view::{AxisIndex, View, scattered};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
-use ndjit_transform::access::Accesses;
+use ndjit_transform::access::{Accesses, contiguous};
 use parts::is_join;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -227,8 +227,11 @@ impl Fusing<'_> {
                 let (x, updates, starts) = (operands[0], operands[1], SmallVec::from_slice(&operands[2..]));
                 let all = starts.is_empty() && self.graph.shape(x).size() == self.graph.shape(updates).size();
                 let into = (!all).then_some(x);
+                let elsewhere =
+                    !starts.is_empty() && self.reads_elsewhere(updates, (x, self.graph.view_of(view)), &starts);
+                let group = if elsewhere { self.groups.group(value) } else { plan(updates).group };
                 let kind = KernelKind::Part(Box::new(Part { view: self.graph.view_of(view).clone(), into, starts }));
-                vec![KernelPlan { kind: PlanKind::Kind(kind), ..plan(updates) }]
+                vec![KernelPlan { kind: PlanKind::Kind(kind), group, ..plan(updates) }]
             }
             NodeKind::Concat(..) => self.joining(&stored, needed),
             // Stored views and reshapes are copies; other views are never roots.
@@ -301,6 +304,39 @@ impl Fusing<'_> {
             stored: vec![value],
             kind: PlanKind::Kind(KernelKind::Part(Box::new(part))),
         })
+    }
+
+    /// Returns `true` if the updates of an insertion are computed from elements of the array other than the replaced ones. The kernel that
+    /// stores them would copy the array first, so they are stored before.
+    fn reads_elsewhere(&self, updates: Value, (x, view): (Value, &View), starts: &[Value]) -> bool {
+        let (graph, shape, space) = (self.graph, self.graph.shape(x), self.graph.shape(updates));
+        let Ok(whole) = contiguous(shape, graph.ty(x)) else { return true };
+        let own = view.without_starts(starts.len()).layout(&whole);
+        let index = |&start: &Value| self.accesses.start(graph, start);
+        let is_own = |value: Value| {
+            let found = self.accesses.view(value).filter(|_| graph.shape(value) == space);
+            let rows = self.accesses.rows(value).iter().map(|row| row.index);
+            found.is_some_and(|(_, layout)| *layout == own) && rows.eq(starts.iter().map(index))
+        };
+        let (mut open, mut seen) = (vec![updates], FxHashSet::default());
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            if self.accesses.base(value) == self.accesses.base(x) {
+                match is_own(value) {
+                    true => continue,
+                    false => return true,
+                }
+            }
+            let id = graph.producer(value);
+            if self.accesses.view(value).is_none()
+                && matches!(graph.node(id).kind, NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Gather)
+            {
+                open.extend(graph.operands(id));
+            }
+        }
+        false
     }
 
     /// Plans the kernel of reductions along these axes. It computes their operands if it can compute all of them that
