@@ -70,6 +70,7 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::lower pass="hoist"
     ndjit::lower pass="commit"
     ndjit::lower pass="simplify"
+    ndjit::lower pass="starts"
     ndjit::lower pass="networks"
     ndjit::lower pass="gathers"
     ndjit::lower pass="windows"

@@ -288,7 +288,7 @@ fn programs_have_compiled_loops() {
 #[test]
 fn programs_have_what_is_hard() {
     let [mut scans, mut seen, mut tiled, mut chained, mut copied, mut many] = [0; 6];
-    for seed in 0..2_500 {
+    for seed in 0..3_500 {
         let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
         let layouts: Vec<_> = layouts.collect();

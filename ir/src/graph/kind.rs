@@ -89,9 +89,9 @@ impl<T: Type, V> NodeKind<T, V> {
             NodeKind::Gather => {
                 &KindRow { name: "gather", operands: &["x", "index"], fusion: Fusion::Elementwise, ..MOVED }
             }
-            NodeKind::Slice(_) => &KindRow { name: "slice", operands: &["x"], ..MOVED },
+            NodeKind::Slice(_) => &KindRow { name: "slice", operands: &["x", "start"], ..MOVED },
             NodeKind::Scatter(_) => &KindRow { name: "scatter", operands: &["x", "index", "updates"], ..MOVED },
-            NodeKind::Insert(_) => &KindRow { name: "insert", operands: &["x", "updates"], ..MOVED },
+            NodeKind::Insert(_) => &KindRow { name: "insert", operands: &["x", "updates", "start"], ..MOVED },
             NodeKind::Control(..) => &KindRow { name: "control flow", ty: TypeOf::Graph, ..ROW },
             NodeKind::Call(_) => &KindRow { name: "call", ty: TypeOf::Graph, ..ROW },
         }

@@ -421,8 +421,12 @@ fn part(view: &View, [operand, result]: [&Shape; 2], starts: usize) -> Result<()
     if view.starts(operand, result, starts).is_some() {
         return Ok(());
     }
-    Err(InferenceError::View(match view.without_starts(starts).check(operand, result) {
-        Ok(()) => format!("elements of {operand} that are named more than once"),
-        Err(words) => words,
+    let inner = view.without_starts(starts);
+    Err(InferenceError::View(match (inner.check(operand, result), inner.region(operand, result)) {
+        (Err(words), _) => words,
+        (Ok(()), None) => format!("elements of {operand} that are named more than once"),
+        (Ok(()), Some(_)) => {
+            format!("{starts} starts, of which each moves along an axis of {operand} of its own, forwards")
+        }
     }))
 }

@@ -13,7 +13,7 @@
 //!
 //! A gather has three input lines: `in0 = rows of %0 : f32[8, 3]`, then `last row of` and `row step of` the same value, both `i64`. Its
 //! statement is `t1 = gather in0, t0 : f32`. A partial output has its map, and the value of the rest:
-//! `out0 = t2 -> %4 at (d0) -> (d0 + 3) rest %1`, or `at (d0) -> (0, d0) row %2 rest %1` where `%2` is an index along the first axis.
+//! `out0 = t2 -> %4 at (d0) -> (d0 + 3) rest %1`, or `at (d0, d1) -> (d0, d1) start %2 rest %1` where `%2` is the row, `d0`.
 //! Reductions, contractions, scans and sorts have headers `kernel [8, 3] reduces axes [1] {`, with `contracts`, `scans` or `sorts`, and
 //! a function per output: `out0 = sum t2 -> %4`. A scatter has `out0 = scatter add t2 at t1 into in1 -> %4`.
 

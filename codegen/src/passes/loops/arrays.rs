@@ -59,7 +59,7 @@ impl LoopBuilder<'_> {
                 Ok(Some(version))
             }
             NodeKind::Insert(view) => {
-                // A store at a start is of a part that has other elements.
+                // Single elements at run-time indices are scatters.
                 let &[x, updates] = operands else { return Ok(None) };
                 let Some(mut version) = walk.version(x)?.cloned() else { return Ok(None) };
                 if version.stores.len() >= MAX_STORES || !is_one(graph.shape(updates)) {
