@@ -441,7 +441,7 @@ mod tests {
     #[test]
     fn arrays_share_memory_where_they_do_not_meet() {
         let (mut apart, mut shared, mut taken, mut hosted, mut tiled) = (0, 0, 0, 0, 0);
-        for (seed, plan) in plans(0..300) {
+        for (seed, plan) in plans(0..700) {
             let mut plan = plan;
             let lengths: Vec<Option<usize>> =
                 plan.launches.iter().map(|launch| (launch.cut.indices > 1).then_some(1 + seed as usize % 3)).collect();

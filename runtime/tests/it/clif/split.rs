@@ -14,9 +14,13 @@ use std::sync::Arc;
 
 /// The last nest that reduces or scatters, or else the last, of a program with one parameter of shape `[3, 50]`.
 fn nest(dtype: DType, text: &str) -> LoopNest {
+    nest_of_rows(3, dtype, text)
+}
+
+fn nest_of_rows(rows: usize, dtype: DType, text: &str) -> LoopNest {
     let graph: Graph<ValueType> =
-        format!("graph (%0: {dtype}[3, 50]) {{\n{text}\n}}").parse().unwrap_or_else(|e| panic!("{e}"));
-    let layout = contiguous(&Shape::from([3, 50]), dtype).unwrap();
+        format!("graph (%0: {dtype}[{rows}, 50]) {{\n{text}\n}}").parse().unwrap_or_else(|e| panic!("{e}"));
+    let layout = contiguous(&Shape::from([rows, 50]), dtype).unwrap();
     let lowered = lower(&graph, &SourceLocs::default(), &[layout], &Options::default()).unwrap();
     let nests: Vec<&LoopNest> = lowered.kernels().rev().map(|kernel| &kernel.scheduled.nest).collect();
     let last = nests.iter().find(|nest| nest.kind.loops() > 0 || matches!(nest.kind, NestKind::Scatter(_)));
@@ -103,7 +107,7 @@ fn a_sum_of_squares_is_accumulated_and_combined() {
 
 #[test]
 fn a_product_of_complex_numbers_is_started() {
-    let nest = nest(DType::C64, "  %1 = prod %0 axes [0] : c64[50]\n  return %1");
+    let nest = nest_of_rows(9, DType::C64, "  %1 = prod %0 axes [0] : c64[50]\n  return %1");
     insta::assert_snapshot!(text(&nest), @r"
     accumulate, Columns: nest rank 5 {
       in0: c64 contiguous, in1: c64 contiguous

@@ -21,8 +21,7 @@ fn what_is_inferred_is_what_random_programs_have() {
             }
         }
     }
-    let all =
-        "argument call cast concat control flow gather insert iota literal op reduction reshape scan scatter sort view";
+    let all = "argument call cast concat control flow gather insert iota literal op reduction reshape scan scatter slice sort view";
     assert_eq!(kinds.keys().copied().collect::<Vec<_>>().join(" "), all);
     assert!(kinds.values().all(|&count| count > 50), "{kinds:?}");
 }
