@@ -10,7 +10,7 @@ use ndjit_ir::view::View;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Result, Shape};
 
 /// A graph that takes operations on integers.
-pub(crate) trait PositionOps {
+trait PositionOps {
     /// A value of the graph.
     type Term: Copy;
 
@@ -26,7 +26,7 @@ pub(crate) trait PositionOps {
 
 /// Computes the row-major indices in the operand, of this shape, at which updates of that shape are inserted; -1 if a start is out of
 /// bounds. It has the shape of the updates, broadcast with the starts.
-pub(crate) fn positions<I: PositionOps>(
+fn positions<I: PositionOps>(
     to: &mut I,
     view: &View,
     [operand, updates]: [&Shape; 2],
@@ -75,6 +75,19 @@ impl<'a> PositionOps for &'a Appender {
     fn op(&mut self, op: Op, operands: &[SlopeTerm<'a>]) -> SlopeTerm<'a> {
         SlopeTerm::op(op, operands)
     }
+}
+
+/// The [positions] in a graph that transformations append to. It records an error.
+pub(crate) fn appended_positions<'a>(
+    mut to: &'a Appender,
+    view: &View,
+    shapes: [&Shape; 2],
+    starts: &[SlopeTerm<'a>],
+) -> SlopeTerm<'a> {
+    positions(&mut to, view, shapes, starts).unwrap_or_else(|error| {
+        to.fail(error);
+        to.number(-1.0, DType::I64)
+    })
 }
 
 struct TypedPositionOps<'a>(&'a mut Graph<DType>);

@@ -3,7 +3,7 @@
 use super::lanes::{Batching, refuse};
 use crate::append::ops::clipped;
 use crate::append::{Appender, SlopeTerm};
-use crate::starts::positions;
+use crate::starts::appended_positions;
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, RuleKind, Scatter, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction};
@@ -77,13 +77,7 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
                 clipped(start, found.get(n - 1).map_or(0, |start| start.count))
             };
             let starts: Vec<SlopeTerm> = (1..operands.len()).map(start).collect();
-            let index = match positions(&mut &*to, &view, [&own, &shape], &starts) {
-                Ok(index) => index,
-                Err(error) => {
-                    to.fail(error);
-                    return operands[0];
-                }
-            };
+            let index = appended_positions(to, &view, [&own, &shape], &starts);
             let size = own.size().unwrap_or(usize::MAX);
             let taken = match of(0) {
                 None => to.term(operands[0]).reshape(&Shape::from(size)).gather(index),
@@ -120,13 +114,7 @@ pub(super) fn batched(batching: &Batching, to: &Appender, id: NodeId, operands: 
             // A start per lane: elements of each lane's array, flattened.
             let start = |n: usize| of(n).map_or(to.term(operands[n]), |all| aligned(to, all, updates.rank()));
             let starts: Vec<SlopeTerm> = (2..operands.len()).map(start).collect();
-            let index = match positions(&mut &*to, &view, [&shape, &updates], &starts) {
-                Ok(index) => index,
-                Err(error) => {
-                    to.fail(error);
-                    return operands[0];
-                }
-            };
+            let index = appended_positions(to, &view, [&shape, &updates], &starts);
             let size = shape.size().unwrap_or(usize::MAX);
             let x = to.term(whole(0)).reshape(&Shape::from([batching.lanes, size]));
             let x = rows_first(to, x.value, updates.rank());

@@ -5,7 +5,7 @@ use super::products::others;
 use super::slopes::{Path, Paths, slope};
 use crate::append::ops::*;
 use crate::append::{Appender, SlopeTerm, linear};
-use crate::starts::positions;
+use crate::starts::appended_positions;
 use ndjit_ir::graph::{Identity, NodeId, NodeKind, Scatter};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reduction::{AxisSet, Reduce, Reduction, Scan, Sort};
@@ -242,13 +242,7 @@ impl<'a> NodeRule<'a> {
     /// Returns the maps of an insertion from starts: those of a scatter of single elements.
     fn inserted(&self, view: &View, starts: &[SlopeTerm<'a>], n: usize) -> Paths {
         let (updates, size) = (self.operands[1].shape(), self.shape.size().unwrap_or(0));
-        let index = match positions(&mut &*self.to, view, [&self.shape, &updates], starts) {
-            Ok(index) => index.value,
-            Err(error) => {
-                self.to.fail(error);
-                return Paths::new();
-            }
-        };
+        let index = appended_positions(self.to, view, [&self.shape, &updates], starts).value;
         let (flat, whole) = (Shape::from(size), LinearMap::Reshape(self.shape.clone()));
         match n {
             0 => one_path([LinearMap::Reshape(flat), LinearMap::Without(index), whole]),
