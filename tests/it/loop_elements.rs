@@ -8,7 +8,7 @@ use ndjit::{
 /// A step from an array and the index of the step to the next array.
 type Step = fn(Expr, Expr) -> Expr;
 
-const STEPS: [(&str, Step); 26] = [
+const STEPS: [(&str, Step); 31] = [
     ("recurrence", |x, i| x.at(i).set(take(x, i - 1, 0) + take(x, i - 2, 0))),
     ("in place", |x, i| x.at(i).add(take(x, i - 1, 0))),
     ("product", |x, i| x.at(i).multiply(2)),
@@ -69,6 +69,11 @@ const STEPS: [(&str, Step); 26] = [
         x.at(i).add(take(x, 0, 0))
     }),
     ("branch without a store", |x, i| cond((i % 5).ne(0), |x: Expr| x.at(i).add(1), |x: Expr| x, x)),
+    ("backward", |x, i| x.at(32 - i).set(take(x, 33 - i, 0) + take(x, 32 - i, 0))),
+    ("at the same place", |x, i| x.at(2).add(take(x, i, 0)).at(i).set(take(x, 2, 0) + 1)),
+    ("in two directions", |x, i| x.at(i).set(take(x, 33 - i, 0) + 1).at(34 - i).add(take(x, i - 1, 0))),
+    ("every third", |x, i| x.at(i * 3 % 40).add(1).at(maximum(i, 5)).set(take(x, minimum(i, 9), 0))),
+    ("chosen from the step before", |x, i| where_((i % 3).ne(0), x.at(i).set(take(x, i - 1, 0) + 1), x)),
     ("part of an array", |x, i| x.at(i).set(take(x.slice(2..), i - 2, 0) + 1)),
 ];
 
@@ -104,10 +109,11 @@ fn elements_are_those_of_the_interpreter() {
             if dtype == DType::F16 && name == "many reads after a store" {
                 continue;
             }
-            for n in [6, 8, 40] {
+            // All rows are in bounds in all steps, in none, up to the last step.
+            for (n, start, end) in [(6, -3, 13), (8, -3, 13), (40, -3, 13), (40, 3, 30), (32, 3, 33)] {
                 let x = vector(n, dtype);
                 let f = move |x: Expr| {
-                    let looped = fori_loop(-3, 13, x, move |i, x: Expr| step(x, i).cast(x.dtype()));
+                    let looped = fori_loop(start, end, x, move |i, x: Expr| step(x, i).cast(x.dtype()));
                     (looped, x + 1)
                 };
                 let own = jit(f).interpreted(true);
@@ -118,7 +124,7 @@ fn elements_are_those_of_the_interpreter() {
                     (Ok(expected), Ok(given)) => (expected, given),
                     (expected, given) => panic!("{name}, {dtype}[{n}]\n{expected:?}\n{given:?}"),
                 };
-                assert_eq!(bits(&given.0), bits(&expected.0), "{name}, {dtype}[{n}]");
+                assert_eq!(bits(&given.0), bits(&expected.0), "{name}, {dtype}[{n}], {start}..{end}");
                 assert_eq!(bits(&given.1), bits(&expected.1), "{name}, {dtype}[{n}]: its operand");
                 let kernel = is_compiled(&compiled.explain(Stage::Loops));
                 assert_eq!(kernel, !APART.contains(&name), "{name}, {dtype}[{n}]\n{}", compiled.explain(Stage::Loops));
@@ -150,6 +156,47 @@ fn conditions_end_loops_before_the_last_store() {
             let compiled = jit(f).threads(1);
             let (given, expected) = (compiled.call((&x,)).unwrap(), jit(f).interpreted(true).call((&x,)).unwrap());
             assert_eq!(bits(&given), bits(&expected));
+            assert!(is_compiled(&compiled.explain(Stage::Loops)), "{}", compiled.explain(Stage::Loops));
+        }
+    }
+}
+
+/// Counters that a condition compares, upward and downward, with steps of several, beyond the bounds of the array and of their dtype.
+#[test]
+fn counters_end_loops_at_known_steps() {
+    type Next = fn(Expr) -> Expr;
+    type Condition = fn(Expr) -> Expr;
+    let loops: [(i64, Next, Condition); 12] = [
+        (3, |j| j + 1, |j| j.lt(30)),
+        (3, |j| j + 4, |j| j.lt(30)),
+        (3, |j| j + 4, |j| j.le(31)),
+        (3, |j| 4 + j, |j| j.lt(60)),
+        (35, |j| j - 1, |j| j.gt(2)),
+        (35, |j| j - 3, |j| j.ge(2)),
+        (-35, |j| j + 3, |j| j.lt(-4)),
+        (30, |j| j - 3, |j| j.gt(-9)),
+        // Until the counter wraps.
+        (90, |j| j + 3, |j| j.gt(3)),
+        (3, |j| j + 0, |j| j.lt(3)),
+        (40, |j| j + 1, |j| j.lt(30)),
+        (5, |j| j + 2, |j| j.ne(25)),
+    ];
+    for (number, (start, next, condition)) in loops.into_iter().enumerate() {
+        for counter in [DType::I8, DType::I32, DType::I64] {
+            // Until it wraps, others take too long.
+            if number == 8 && counter != DType::I8 {
+                continue;
+            }
+            let f = move |x: Expr| {
+                let step = move |(j, x): (Expr, Expr)| (next(j), x.at(j).add(take(x, j - 1, 0)).at(j + 1).min(9));
+                let start = Expr::from(Array::from(start).cast(counter));
+                while_loop((start, x), move |(j, _): (Expr, Expr)| condition(j), step)
+            };
+            let x = vector(40, DType::I32);
+            let compiled = jit(f).threads(1);
+            let (given, expected) = (compiled.call((&x,)).unwrap(), jit(f).interpreted(true).call((&x,)).unwrap());
+            assert_eq!(bits(&given.0), bits(&expected.0), "the counter of loop {number} of {counter}");
+            assert_eq!(bits(&given.1), bits(&expected.1), "loop {number} of {counter}");
             assert!(is_compiled(&compiled.explain(Stage::Loops)), "{}", compiled.explain(Stage::Loops));
         }
     }

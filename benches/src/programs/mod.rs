@@ -160,12 +160,7 @@ impl Programs {
 }
 
 fn stage_of(name: &str) -> Result<Stage, String> {
-    match name {
-        "graph" => Ok(Stage::Graph),
-        "kernels" => Ok(Stage::Kernels),
-        "loops" => Ok(Stage::Loops),
-        _ => Err("`graph`, `kernels`, `loops` or `stats`".to_owned()),
-    }
+    name.parse()
 }
 
 impl Case {

@@ -5,6 +5,7 @@
 //! zeros in each lane, of any lane width; in scalar code an `i8` of 0 or 1.
 
 use super::abi::{CELL, Cell};
+use super::affine::StepRows;
 use super::constants::ConstantPool;
 use crate::target::Target;
 use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Opcode, SourceLoc, Type, types};
@@ -57,13 +58,16 @@ pub(super) struct StepStores {
     /// For each register of the body whether it depends on elements that are read, other than accumulators: an index in it repeats
     /// without a pattern, and a branch on it is mispredicted.
     pub(super) unforeseen: Vec<bool>,
+    /// The affine rows.
+    pub(super) rows: StepRows,
 }
 
-/// An element of the rows of an input, as stored: its row, which may be out of bounds, and its words.
+/// An element of the rows of an input, as stored: its row, which may be out of bounds, unless flags of affine rows tell who reads it; and
+/// its words.
 #[derive(Clone, Debug)]
 pub(super) struct StoredElement {
     pub(super) input: usize,
-    pub(super) row: ir::Value,
+    pub(super) row: Option<ir::Value>,
     pub(super) words: SmallVec<[ir::Value; 2]>,
 }
 

@@ -91,7 +91,47 @@ impl Emitter<'_, '_> {
         (register, index): (Reg, &LaneValue),
     ) -> LaneValue {
         let position = self.regs(index, PrimType::I64, 64)[0];
-        let [of, last, step] = [0, 1, 2].map(|n| rows[n].pointer);
+        let affine = self.step.as_ref().and_then(|step| step.rows.find(input as usize, register));
+        let nearest = if affine.is_some() { position } else { self.nearest(position, rows[1].pointer) };
+        // What the step before stored: whether it is this element, and the word. The last store counts. A row out of bounds is nobody's.
+        let step = self.step.take().unwrap_or_default();
+        let mut known: SmallVec<[(Value, Value); 2]> = SmallVec::new();
+        let stores = step.elements.iter().enumerate().rev();
+        for (n, stored) in
+            stores.filter(|(_, stored)| stored.input == input as usize && !step.unforeseen[register.index()])
+        {
+            let same = match (stored.row, affine) {
+                (Some(row), _) => Some(self.b.ins().icmp(IntCC::Equal, nearest, row)),
+                (None, Some(access)) => step.rows.flag(self.b, access, n),
+                (None, None) => None,
+            };
+            // A store that may be of this element in some steps hides those before it.
+            let Some(same) = same else { break };
+            known.extend(stored.words.get(word as usize).map(|&value| (same, value)));
+        }
+        self.step = Some(step);
+        let found = self.b.create_block();
+        let element = self.b.append_block_param(found, scalar_type(ty));
+        for &(same, value) in &known {
+            let other = self.b.create_block();
+            self.b.ins().brif(same, found, &[BlockArg::Value(value)], other, &[]);
+            self.b.switch_to_block(other);
+        }
+        let address = match affine {
+            Some(access) => self.affine_address(access),
+            None => {
+                let bytes = self.b.ins().imul(nearest, rows[2].pointer);
+                self.b.ins().iadd(rows[0].pointer, bytes)
+            }
+        };
+        let loaded = self.load_word(ty, address, word as usize);
+        self.b.ins().jump(found, &[BlockArg::Value(loaded)]);
+        self.b.switch_to_block(found);
+        LaneValue::Lanes { regs: Regs::from_slice(&[element]), bits: ty.bits() }
+    }
+
+    /// The row nearest to a position.
+    fn nearest(&mut self, position: Value, last: Value) -> Value {
         let (outside, inside) = (self.b.create_block(), self.b.create_block());
         let nearest = self.b.append_block_param(inside, types::I64);
         self.b.set_cold_block(outside);
@@ -104,27 +144,27 @@ impl Emitter<'_, '_> {
         let clamped = self.b.ins().smax(clamped, zero);
         self.b.ins().jump(inside, &[BlockArg::Value(clamped)]);
         self.b.switch_to_block(inside);
+        nearest
+    }
 
-        let known = self.step.iter().filter(|step| !step.unforeseen[register.index()]).flat_map(|step| &step.elements);
-        let known: SmallVec<[(Value, Value); 2]> = known
-            .filter(|stored| stored.input == input as usize)
-            .filter_map(|stored| Some((stored.row, *stored.words.get(word as usize)?)))
-            .collect();
-        let found = self.b.create_block();
-        let element = self.b.append_block_param(found, scalar_type(ty));
-        // The last store counts. A row out of bounds is nobody's.
-        for &(row, value) in known.iter().rev() {
-            let other = self.b.create_block();
-            let same = self.b.ins().icmp(IntCC::Equal, nearest, row);
-            self.b.ins().brif(same, found, &[BlockArg::Value(value)], other, &[]);
-            self.b.switch_to_block(other);
+    fn affine_address(&mut self, access: usize) -> Value {
+        // Only steps have affine rows.
+        let rows = self.step.as_ref().map(|step| step.rows.clone()).unwrap_or_default();
+        rows.address(self.b, access)
+    }
+
+    /// Stores the words of one element at an affine row, if a condition holds.
+    pub(super) fn store_affine(
+        &mut self,
+        (condition, access): (Option<&LaneValue>, usize),
+        stream: &OperandStream,
+        words: &[LaneValue],
+    ) {
+        let address = self.affine_address(access);
+        match condition {
+            Some(_) => self.store_if(condition, address, stream, words),
+            None => self.store_words(address, stream, words),
         }
-        let bytes = self.b.ins().imul(nearest, step);
-        let address = self.b.ins().iadd(of, bytes);
-        let loaded = self.load_word(ty, address, word as usize);
-        self.b.ins().jump(found, &[BlockArg::Value(loaded)]);
-        self.b.switch_to_block(found);
-        LaneValue::Lanes { regs: Regs::from_slice(&[element]), bits: ty.bits() }
     }
 
     /// Stores the words of one element at an address, if a condition holds, or unless the address is -1.
@@ -135,23 +175,30 @@ impl Emitter<'_, '_> {
         words: &[LaneValue],
     ) {
         let address = self.regs(address, PrimType::I64, 64)[0];
+        self.store_if(condition, address, stream, words);
+    }
+
+    fn store_if(&mut self, condition: Option<&LaneValue>, address: Value, stream: &OperandStream, words: &[LaneValue]) {
         let condition = match condition {
             Some(condition) => self.regs(condition, PrimType::Bool, 64)[0],
             None => self.b.ins().icmp_imm_s(IntCC::NotEqual, address, -1),
         };
-        let stored = stream.access.dtype.storage().iter().zip(words);
-        let words: Vec<(PrimType, Value)> = stored.map(|(&ty, word)| (ty, self.regs(word, ty, ty.bits())[0])).collect();
         let (inside, after) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(condition, inside, &[], after, &[]);
         self.b.switch_to_block(inside);
-        for (word, (ty, value)) in words.into_iter().enumerate() {
-            self.store_word(ty, address, word, value);
-        }
+        self.store_words(address, stream, words);
         self.b.ins().jump(after, &[]);
         self.b.switch_to_block(after);
     }
 
-    fn load_word(&mut self, ty: PrimType, address: Value, word: usize) -> Value {
+    fn store_words(&mut self, address: Value, stream: &OperandStream, words: &[LaneValue]) {
+        for (word, (&ty, value)) in stream.access.dtype.storage().iter().zip(words).enumerate() {
+            let value = self.regs(value, ty, ty.bits())[0];
+            self.store_word(ty, address, word, value);
+        }
+    }
+
+    pub(super) fn load_word(&mut self, ty: PrimType, address: Value, word: usize) -> Value {
         self.b.ins().load(scalar_type(ty), data(), address, (word * ty.bytes()) as i32)
     }
 

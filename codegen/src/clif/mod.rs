@@ -8,6 +8,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod abi;
+mod affine;
 mod body;
 mod cold;
 pub(crate) mod constants;

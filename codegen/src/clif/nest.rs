@@ -286,7 +286,13 @@ impl NestEmitter<'_> {
         inputs: &[OperandStream],
         env: &mut Vec<LaneValue>,
     ) -> Vec<LaneValue> {
-        emitter.insts(self.body, &self.body.insts[self.hoisted..], env, inputs);
+        for inst in &self.body.insts[self.hoisted..] {
+            if emitter.step.as_ref().is_none_or(|step| inst.result_regs().any(|reg| step.rows.needs(reg))) {
+                emitter.insts(self.body, std::slice::from_ref(inst), env, inputs);
+            } else {
+                env.extend(inst.result_regs().map(|_| LaneValue::Const(0)));
+            }
+        }
         for &output in &self.body.outputs {
             emitter.load_first(output, env, inputs);
         }

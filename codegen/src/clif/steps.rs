@@ -2,11 +2,12 @@
 //! for one op, not for the previous store. One lane at a time.
 
 use super::AccumulatorLayout;
-use super::lanes::{Emitter, LaneValue, Located, StepStores, StoredElement, scalar_type};
+use super::affine::{AffineLoop, AffineRows};
+use super::lanes::{Emitter, LaneValue, Located, Regs, StepStores, StoredElement, scalar_type};
 use super::memory::OperandStream;
 use super::nest::{Args, NestEmitter};
 use super::rows::registers;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
 use ndjit_ir::body::{Inst, InstKind, Prim, Reg};
@@ -22,36 +23,87 @@ impl NestEmitter<'_> {
         args: &mut Args,
         streams: &[OperandStream],
         total: Value,
-        mut env: Vec<LaneValue>,
+        env: Vec<LaneValue>,
         accumulators: usize,
     ) {
-        // What stays where it is would take a register and an addition in every step. Where a condition ends the loop, accumulators take them
-        // nevertheless: the registers are allocated otherwise then, and steps of Runge and Kutta took 12.7 ns in place of 15.
-        let mut streams = streams.to_vec();
-        let outputs = &mut streams[self.nest.inputs.len()..];
-        let leaves = matches!(self.form, AccumulatorLayout::While { .. });
-        let still = if leaves { outputs.len() - 1..outputs.len() } else { 0..accumulators };
-        outputs[still].iter_mut().for_each(|stream| stream.access.inner = Stride::Broadcast);
-        let streams = &streams[..];
         let words = self.nest.outputs[..accumulators].iter().map(|access| access.dtype.storage().len()).sum();
         let types: Vec<PrimType> = self.body.output_types().take(words).collect();
         let mut emitter = self.emitter(b, args, 1);
         let loaded: Vec<LaneValue> = streams[..accumulators].iter().flat_map(|stream| emitter.load(stream)).collect();
         let first = registers(&mut emitter, &loaded, &types);
+        let all = Steps { streams, env: &env, accumulators, first: &first, types: &types, total };
+        let rows = if words == accumulators { AffineRows::new(self, streams, accumulators) } else { None };
+        let entered =
+            rows.as_ref().and_then(|rows| rows.enter(self, (&mut *b, &mut *args), streams, (total, &env, &first)));
+        let (Some(rows), Some((holds, affine))) = (&rows, &entered) else {
+            let exit = self.step_loop(b, args, &all, None);
+            b.switch_to_block(exit);
+            return;
+        };
+        let (unchecked, checked) = (b.create_block(), b.create_block());
+        b.ins().brif(*holds, unchecked, &[], checked, &[]);
+        b.switch_to_block(unchecked);
+        let exit = self.step_loop(b, args, &all, Some((rows, affine)));
+        b.switch_to_block(checked);
+        let other = self.step_loop(b, args, &all, None);
+        b.switch_to_block(other);
+        b.ins().jump(exit, &[]);
+        b.switch_to_block(exit);
+    }
+
+    /// A loop over steps, with the stores of the accumulators at its end. Returns the block after it.
+    fn step_loop(
+        &self,
+        b: &mut FunctionBuilder<'_>,
+        args: &mut Args,
+        &Steps { streams, env, accumulators, first, types, total }: &Steps<'_>,
+        affine: Option<(&AffineRows, &AffineLoop)>,
+    ) -> Block {
+        // What stays where it is would take a register and an addition in every step. Where a condition ends the loop, accumulators take them
+        // nevertheless: the registers are allocated otherwise then, and steps of Runge and Kutta took 12.7 ns in place of 15.
+        let mut streams = streams.to_vec();
+        let outputs = &mut streams[self.nest.inputs.len()..];
+        let conditional = matches!(self.form, AccumulatorLayout::While { .. });
+        let leaves = conditional && affine.is_none();
+        let last = outputs.len() - usize::from(conditional);
+        let still = |n: usize| n >= last || (n < accumulators && !leaves);
+        let still = outputs.iter_mut().enumerate().filter(|(n, _)| still(*n));
+        still.for_each(|(_, stream)| stream.access.inner = Stride::Broadcast);
+        let streams = &streams[..];
+        let total = affine.map_or(total, |(_, affine)| affine.total);
+        let (mut env, words) = (env.to_vec(), types.len());
 
         let unforeseen = self.unforeseen(accumulators);
         let known = self.element_stores(streams, &unforeseen);
-        let none: Vec<Value> = known.iter().flat_map(|stored| stored.nothing(self, &mut emitter)).collect();
+        let flags = affine.map(|(rows, affine)| rows.flags(b, affine, &known)).unwrap_or_default();
+        let by_flag = |stored: &AddressedStore| {
+            matches!(affine.and_then(|(rows, _)| rows.stored(stored.output)), Some((_, None)))
+        };
+        let mut none: Vec<Value> = Vec::new();
+        for (number, stored) in known.iter().enumerate() {
+            let before =
+                affine.and_then(|(rows, affine)| rows.before(b, (affine, streams), &flags, (number, stored.output)));
+            none.extend(stored.first(
+                self,
+                &mut self.emitter(b, args, 1),
+                before.filter(|_| by_flag(stored)),
+                by_flag(stored),
+            ));
+        }
 
         let (header, exit) = (b.create_block(), b.create_block());
         let mut arguments = self.moving(&streams[accumulators..], total);
         arguments.extend(first.iter().flatten().chain(&none).map(|&value| BlockArg::Value(value)));
+        let distances: Vec<(usize, Value)> =
+            affine.map(|(rows, affine)| rows.offsets(affine).collect()).unwrap_or_default();
+        let zero = b.ins().iconst(types::I64, 0);
+        arguments.extend(distances.iter().map(|_| BlockArg::Value(zero)));
         b.ins().jump(header, &arguments);
         b.switch_to_block(header);
         let mut moved = streams.to_vec();
         let left = self.rebind(b, header, &mut moved[accumulators..]);
         let mut before = Vec::with_capacity(first.len());
-        for (word, (values, ty)) in first.iter().zip(&types).enumerate() {
+        for (word, (values, ty)) in first.iter().zip(types).enumerate() {
             let parameter = |&value: &Value| {
                 let ty = b.func.dfg.value_type(value);
                 b.append_block_param(header, ty)
@@ -61,14 +113,23 @@ impl NestEmitter<'_> {
             before.push(regs);
         }
         let mut parameter = |ty: Type| b.append_block_param(header, ty);
-        let elements = known.iter().map(|stored| stored.parameters(self, &mut parameter)).collect();
+        let elements = known.iter().map(|stored| stored.parameters(self, &mut parameter, by_flag(stored))).collect();
+        let offsets: Vec<(usize, Value)> = distances.iter().map(|(id, _)| (*id, parameter(types::I64))).collect();
+        let rows = affine.map(|(rows, affine)| rows.rows(self, (affine, streams), &offsets, flags)).unwrap_or_default();
         let (inputs, outputs) = moved.split_at(self.nest.inputs.len());
         let mut emitter = self.emitter(b, args, 1);
-        emitter.step = Some(StepStores { elements, unforeseen });
+        emitter.step = Some(StepStores { elements, unforeseen, rows });
         let values = self.values(&mut emitter, inputs, &mut env);
-        let after = registers(&mut emitter, &values[..words], &types);
+        let step = emitter.step.clone().unwrap_or_default();
+        let mut after = registers(&mut emitter, &values[..words], types);
+        // What stays the same in a loop takes no register.
+        for (word, last) in affine.iter().flat_map(|(_, affine)| affine.last.iter().enumerate()) {
+            if last.is_some() {
+                after[word] = before[word].clone();
+            }
+        }
         // A step whose condition is false changes nothing.
-        let condition = if let AccumulatorLayout::While { .. } = self.form {
+        let condition = if leaves {
             let condition = values.len() - 1;
             let types: Vec<PrimType> = self.body.output_types().skip(condition).collect();
             let condition = registers(&mut emitter, &values[condition..], &types);
@@ -76,7 +137,7 @@ impl NestEmitter<'_> {
         } else {
             None
         };
-        let stored = accumulators..outputs.len() - usize::from(condition.is_some());
+        let stored = accumulators..outputs.len() - usize::from(conditional);
         let stores = !stored.is_empty();
         if let (Some(condition), true) = (condition, stores) {
             let go_on = emitter.b.create_block();
@@ -89,70 +150,105 @@ impl NestEmitter<'_> {
             emitter.locate(Located::Store(n));
             match stream.access.role {
                 Role::Memory => emitter.store(stream, &values[..words]),
-                Role::Rows => {
-                    let address = match self.chosen(self.body.outputs[stream.first + words]) {
-                        Some([condition, address]) => (Some(&env[condition.index()]), &env[address.index()]),
-                        None => (None, &values[words]),
-                    };
-                    emitter.store_at(address, stream, &values[..words]);
-                }
+                Role::Rows => match affine.and_then(|(rows, _)| rows.stored(n)) {
+                    Some((access, condition)) => {
+                        let condition = condition.map(|condition| &env[condition.index()]);
+                        emitter.store_affine((condition, access), stream, &values[..words]);
+                    }
+                    None => {
+                        let address = match self.chosen(self.body.outputs[stream.first + words]) {
+                            Some([condition, address]) => (Some(&env[condition.index()]), &env[address.index()]),
+                            None => (None, &values[words]),
+                        };
+                        emitter.store_at(address, stream, &values[..words]);
+                    }
+                },
                 Role::Index => {}
             }
         }
         emitter.locate(Located::Nowhere);
-        let stored: Vec<Value> = known.iter().flat_map(|stored| stored.stored(self, &mut emitter, &env)).collect();
-        for stream in &mut moved[accumulators..] {
+        let mut next: Vec<Value> = Vec::new();
+        for stored in &known {
+            next.extend(stored.stored(self, &mut emitter, &env, by_flag(stored)));
+        }
+        let index = |stream: &OperandStream, n: usize| n < self.nest.inputs.len() && stream.access.role == Role::Index;
+        let needs = |stream: &OperandStream, n| !index(stream, n) || step.rows.needs(Reg::from_index(stream.first));
+        for (n, stream) in moved.iter_mut().enumerate().skip(accumulators) {
             let bytes = stream.access.dtype.bytes() as i64;
             match (stream.access.inner, stream.stride) {
+                _ if !needs(stream, n) => {}
                 (Stride::Contiguous, _) => stream.pointer = b.ins().iadd_imm_s(stream.pointer, bytes),
                 (Stride::Strided, Some(stride)) => stream.pointer = b.ins().iadd(stream.pointer, stride),
                 (Stride::Strided, None) | (Stride::Broadcast, _) => {}
             }
         }
-        let left = b.ins().iadd_imm_s(left, -1);
-        let mut arguments = self.moving(&moved[accumulators..], left);
-        arguments.extend(after.iter().flatten().chain(&stored).map(|&value| BlockArg::Value(value)));
+        let along = offsets.iter().zip(&distances);
+        let next_offsets: Vec<(usize, Value)> =
+            along.map(|(&(id, offset), &(_, distance))| (id, b.ins().iadd(offset, distance))).collect();
+        next.extend(next_offsets.iter().map(|&(_, offset)| offset));
+        let ends = affine.and_then(|(rows, affine)| rows.more(b, affine, &next_offsets));
+        let next_left = if ends.is_some() { left } else { b.ins().iadd_imm_s(left, -1) };
+        let mut arguments = self.moving(&moved[accumulators..], next_left);
+        arguments.extend(after.iter().flatten().chain(&next).map(|&value| BlockArg::Value(value)));
         match condition {
             Some(_) if stores => b.ins().jump(header, &arguments),
             Some(more) => b.ins().brif(more, header, &arguments, exit, &[]),
-            None => b.ins().brif(left, header, &arguments, exit, &[]),
+            None => b.ins().brif(ends.unwrap_or(next_left), header, &arguments, exit, &[]),
         };
-        let last = if condition.is_some() { before } else { after };
+        let mut last = if condition.is_some() { before } else { after };
+        for (word, known) in affine.iter().flat_map(|(_, affine)| affine.last.iter().enumerate()) {
+            known.iter().for_each(|&known| last[word] = Regs::from_slice(&[known]));
+        }
         b.switch_to_block(exit);
         let mut emitter = self.emitter(b, args, 1);
         let last: Vec<LaneValue> =
-            last.into_iter().zip(&types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect();
+            last.into_iter().zip(types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect();
         for stream in &streams[self.nest.inputs.len()..][..accumulators] {
             let words = stream.access.dtype.storage().len();
             emitter.store(stream, &last[stream.first..][..words]);
         }
+        let done = b.create_block();
+        b.ins().jump(done, &[]);
+        done
     }
 
     /// The condition and the address, of an address that is -1 unless the condition holds.
-    fn chosen(&self, address: Reg) -> Option<[Reg; 2]> {
+    pub(super) fn chosen(&self, address: Reg) -> Option<[Reg; 2]> {
         let chosen = self.body.definition(address)?;
         let &[condition, address, otherwise] = &chosen.args[..] else { return None };
         let none = matches!(self.body.definition(otherwise)?.kind, InstKind::Const(u64::MAX));
         (none && matches!(chosen.kind, InstKind::Prim(Prim::Select))).then_some([condition, address])
     }
 
+    /// The store of an output at an address: the input whose rows it stores; `None` for addresses of another form.
+    pub(super) fn addressed(&self, streams: &[OperandStream], stream: &OperandStream) -> Option<AddressedStore> {
+        let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
+        let dtype = stream.access.dtype;
+        let words = stream.first..stream.first + dtype.storage().len();
+        if stream.access.role != Role::Rows {
+            return None;
+        }
+        let [condition, address] = self.chosen(*self.body.outputs.get(words.end)?)?;
+        let row = *self.body.definition(condition)?.args.first()?;
+        let base = self.body.definition(address)?.args.clone();
+        let rows = |input: &OperandStream| {
+            let Access { role, dtype: own, .. } = input.access;
+            role == Role::Rows && own == dtype && base.iter().any(|reg| reg.index() == input.first)
+        };
+        let output = outputs.iter().position(|other| other.first == stream.first)?;
+        Some(AddressedStore {
+            output,
+            input: inputs.iter().position(rows)?,
+            row,
+            words: self.body.outputs[words].into(),
+        })
+    }
+
     /// The stores at addresses whose elements the next step may read, at foreseen indices, of inputs with few of them.
     fn element_stores(&self, streams: &[OperandStream], unforeseen: &[bool]) -> Vec<AddressedStore> {
-        let (inputs, outputs) = streams.split_at(self.nest.inputs.len());
-        let of = |stream: &OperandStream| {
-            let dtype = stream.access.dtype;
-            let words = stream.first..stream.first + dtype.storage().len();
-            let [condition, address] = self.chosen(*self.body.outputs.get(words.end)?)?;
-            let row = *self.body.definition(condition)?.args.first()?;
-            let base = self.body.definition(address)?.args.clone();
-            let rows = |input: &OperandStream| {
-                let Access { role, dtype: own, .. } = input.access;
-                role == Role::Rows && own == dtype && base.iter().any(|reg| reg.index() == input.first)
-            };
-            Some(AddressedStore { input: inputs.iter().position(rows)?, row, words: self.body.outputs[words].into() })
-        };
+        let outputs = &streams[self.nest.inputs.len()..];
         let stores = outputs.iter().filter(|stream| stream.access.role == Role::Rows);
-        let stores: Option<Vec<AddressedStore>> = stores.map(of).collect();
+        let stores: Option<Vec<AddressedStore>> = stores.map(|stream| self.addressed(streams, stream)).collect();
         let mut stores = stores.unwrap_or_default();
         let count = |input: usize| stores.iter().filter(|stored| stored.input == input).count();
         let read = |input: usize| {
@@ -190,38 +286,69 @@ impl NestEmitter<'_> {
 /// The maximum number of stores to an array whose elements the next step compares its reads with.
 const MAX_KNOWN: usize = 2;
 
-/// A store at an address: the input with the rows, and the registers of the row and of the words.
-struct AddressedStore {
-    input: usize,
-    row: Reg,
+/// The loop over steps before it is emitted: the operands, the invariants, the accumulators' words before the first step.
+struct Steps<'a> {
+    streams: &'a [OperandStream],
+    env: &'a [LaneValue],
+    accumulators: usize,
+    first: &'a [Regs],
+    types: &'a [PrimType],
+    total: Value,
+}
+
+/// A store at an address: the output, the input with the rows, and the registers of the row and of the words.
+pub(super) struct AddressedStore {
+    pub(super) output: usize,
+    pub(super) input: usize,
+    pub(super) row: Reg,
     words: SmallVec<[Reg; 2]>,
 }
 
 impl AddressedStore {
-    /// The values before the first step: no row.
-    fn nothing(&self, nest: &NestEmitter<'_>, emitter: &mut Emitter<'_, '_>) -> Vec<Value> {
-        let row = emitter.regs(&LaneValue::Const(u64::MAX), PrimType::I64, 64)[0];
-        let zero = |word: &Reg| {
-            let ty = nest.body.ty(*word);
-            emitter.regs(&LaneValue::Const(0), ty, ty.bits())[0]
-        };
-        let words: Vec<Value> = self.words.iter().map(zero).collect();
-        [row].into_iter().chain(words).collect()
+    /// The values before the first step: no row, unless flags tell; the words at an address, if there is one.
+    fn first(
+        &self,
+        nest: &NestEmitter<'_>,
+        emitter: &mut Emitter<'_, '_>,
+        before: Option<Value>,
+        by_flag: bool,
+    ) -> Vec<Value> {
+        let row = (!by_flag).then(|| emitter.regs(&LaneValue::Const(u64::MAX), PrimType::I64, 64)[0]);
+        let words = self.words.iter().enumerate().map(|(word, &reg)| {
+            let ty = nest.body.ty(reg);
+            match before {
+                Some(address) => emitter.load_word(ty, address, word),
+                None => emitter.regs(&LaneValue::Const(0), ty, ty.bits())[0],
+            }
+        });
+        let words: Vec<Value> = words.collect();
+        row.into_iter().chain(words).collect()
     }
 
     /// The values of the step before.
-    fn parameters(&self, nest: &NestEmitter<'_>, parameter: &mut impl FnMut(Type) -> Value) -> StoredElement {
-        let row = parameter(types::I64);
+    fn parameters(
+        &self,
+        nest: &NestEmitter<'_>,
+        parameter: &mut impl FnMut(Type) -> Value,
+        by_flag: bool,
+    ) -> StoredElement {
+        let row = (!by_flag).then(|| parameter(types::I64));
         let words = self.words.iter().map(|&word| parameter(scalar_type(nest.body.ty(word)))).collect();
         StoredElement { input: self.input, row, words }
     }
 
     /// The values of this step.
-    fn stored(&self, nest: &NestEmitter<'_>, emitter: &mut Emitter<'_, '_>, env: &[LaneValue]) -> Vec<Value> {
+    fn stored(
+        &self,
+        nest: &NestEmitter<'_>,
+        emitter: &mut Emitter<'_, '_>,
+        env: &[LaneValue],
+        by_flag: bool,
+    ) -> Vec<Value> {
         let value = |reg: &Reg| {
             let ty = nest.body.ty(*reg);
             emitter.regs(&env[reg.index()], ty, ty.bits())[0]
         };
-        [self.row].iter().chain(&self.words).map(value).collect()
+        [self.row].iter().skip(usize::from(by_flag)).chain(&self.words).map(value).collect()
     }
 }

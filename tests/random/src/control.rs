@@ -15,6 +15,8 @@ use std::sync::Arc;
 const DEEPEST: usize = 3;
 /// The maximum number of steps of a loop.
 const MOST: i128 = 3;
+/// The same of loops whose steps read and store single elements: enough for loops that check rows once.
+const MOST_OF_ELEMENTS: i128 = 20;
 
 /// A graph of control flow under construction.
 struct Made<'a> {
@@ -95,8 +97,10 @@ impl<'a> Builder<'a> {
             operands.push(if self.rng.one_in(2) { self.promoted(begins) } else { begins });
         }
         let carried = operands.len();
+        // Steps of single elements: the arrays, and the index.
+        let arrays = self.element_arrays(&operands, 0..carried);
         let start = self.rng.below(2) as i128;
-        let end = self.bound(index)?;
+        let end = self.bound(index, if arrays.is_empty() { MOST } else { MOST_OF_ELEMENTS })?;
         // Some policies have narrower types.
         let end = if self.graph.ty(end) == index.into() { end } else { self.cast(end, index) };
         operands.extend([self.strong(start, index)?, end]);
@@ -106,8 +110,6 @@ impl<'a> Builder<'a> {
         let types: Vec<(ValueType, Shape)> =
             operands[..carried].iter().map(|&x| (self.graph.ty(x), self.graph.shape(x).clone())).collect();
         let kind = ControlKind::For(ForArity { carried: carried as u32, index });
-        // Steps of single elements: the arrays, and the index.
-        let arrays = self.element_arrays(&operands, 0..carried);
         let needed: Vec<usize> = arrays.iter().copied().chain((!arrays.is_empty()).then_some(carried)).collect();
         let mut body = self.inner_of(&operands, 0, &needed, kind);
         if let Some(outputs) = body.element_outputs(&arrays, carried, &types) {
@@ -170,7 +172,8 @@ impl<'a> Builder<'a> {
         }
         let count = operands.len();
         let bound = operands.len();
-        let last = self.bound(dtype)?;
+        let arrays = self.element_arrays(&operands, 1..count);
+        let last = self.bound(dtype, if arrays.is_empty() { MOST } else { MOST_OF_ELEMENTS })?;
         operands.push(last);
         for _ in 0..self.rng.below(3) {
             operands.push(self.operand()?);
@@ -195,7 +198,6 @@ impl<'a> Builder<'a> {
         }
         condition.builder.graph.set_outputs(vec![goes_on]);
 
-        let arrays = self.element_arrays(&operands, 1..count);
         let needed: Vec<usize> = [0].into_iter().chain(arrays.iter().copied()).collect();
         let mut body = self.inner(&operands, 0, &needed);
         let counter = body.param(0)?;
@@ -342,8 +344,8 @@ impl<'a> Builder<'a> {
     }
 
     /// The number of steps of a loop: a literal, or computed, possibly negative.
-    fn bound(&mut self, dtype: DType) -> Option<Value> {
-        let most = self.rng.pick(&[0, 1, 2, MOST, MOST, MOST]);
+    fn bound(&mut self, dtype: DType, most: i128) -> Option<Value> {
+        let most = self.rng.pick(&[0, 1, 2, most, most, most]);
         let most = self.strong(most, dtype)?;
         let computed = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() == 0));
         let Some(computed) = computed.filter(|_| self.rng.one_in(2)) else { return Some(most) };

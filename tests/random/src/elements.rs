@@ -67,7 +67,7 @@ impl Builder<'_> {
         .collect()
     }
 
-    /// An index: of an existing scalar, or some elements beside it.
+    /// An index: of an existing scalar, some elements beside it, or backward from an element.
     fn element_index(&mut self, scalars: &[Value]) -> Option<Value> {
         let from = self.rng.pick(scalars);
         let from = if self.rng.one_in(3) { from } else { scalars[0] };
@@ -76,10 +76,13 @@ impl Builder<'_> {
         if beside == 0 {
             return Some(index);
         }
-        let beside = Literal::strong(LiteralValue::Int(beside), DType::I64).ok()?;
-        let pair = [index, self.graph.literal(Slot::Value(beside), DType::I64.into())];
-        let result = self.result_type(Op::Add, &pair)?;
-        let sum = self.add(Op::Add, &pair, result);
+        let backward = self.rng.one_in(4);
+        let beside =
+            Literal::strong(LiteralValue::Int(if backward { 18 + beside } else { beside }), DType::I64).ok()?;
+        let pair = [self.graph.literal(Slot::Value(beside), DType::I64.into()), index];
+        let op = if backward { Op::Subtract } else { Op::Add };
+        let result = self.result_type(op, &pair)?;
+        let sum = self.add(op, &pair, result);
         Some(if result == DType::I64.into() { sum } else { self.cast(sum, DType::I64) })
     }
 
