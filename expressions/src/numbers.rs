@@ -123,9 +123,17 @@ impl ExprNumber {
         }
     }
 
-    /// As a weak number.
+    /// As a weak number. Under NumExpr's policy an integer of more than 32 bits is an `i64`, as there: as in C, the digits
+    /// of a number are its type, and no value that is computed decides.
     pub(crate) fn scalar(self, column: u32) -> Result<Scalar, Problem> {
         Ok(match self {
+            ExprNumber::Int(n)
+                if let Ok(wide) = i64::try_from(n)
+                    && i32::try_from(n).is_err()
+                    && ndjit::policy().name() == Policy::NumExpr.name() =>
+            {
+                strong(wide)
+            }
             ExprNumber::Bool(truth) => weak(truth),
             ExprNumber::Float(x) => weak(x),
             ExprNumber::Imaginary(y) => weak(Complex::new(0.0, y)),

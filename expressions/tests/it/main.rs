@@ -1,3 +1,4 @@
 //! Tests of expressions.
 
 mod language;
+mod numexpr;
