@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The time for which work runs without a look, as estimated, ns.
-pub(crate) const UNWATCHED: f64 = 2e7;
+pub(crate) const UNWATCHED: f64 = 5e6;
 
 /// The number of open scopes.
 static OPEN: AtomicUsize = AtomicUsize::new(0);

@@ -14,8 +14,8 @@ pub use ndjit_runtime::Cancellation;
 /// use ndjit::{Cancellation, ErrorCode, Expr, fori_loop, jit, with_cancellation};
 /// use std::{thread, time::Duration};
 ///
-/// // 10^12 steps.
-/// let f = jit(|x: Expr| fori_loop(0..1_000_000_000_000i64, |_, x: Expr| x * 0.5 + 1.0, x));
+/// // Seconds.
+/// let f = jit(|x: Expr| fori_loop(0, 2_000_000_000, x, |_, x: Expr| x * 0.5 + 1.0));
 /// let cancellation = Cancellation::new();
 /// let result = thread::scope(|threads| {
 ///     threads.spawn(|| {

@@ -2,7 +2,7 @@
 
 use super::{in_time, pool};
 use ndjit::{
-    Array, Cancellation, ErrorCode, Expr, arange, fori_loop, full, jit, matmul, scan, sort, sum, while_loop,
+    Array, Cancellation, ErrorCode, Expr, arange, fori_loop, full, jit, matmul, scan, sort, strong, sum, while_loop,
     with_cancellation,
 };
 use std::thread;
@@ -42,6 +42,9 @@ fn ends_soon(what: &str, run: impl Fn() -> ndjit::Result<()> + Sync) {
     panic!("{what}: {least:?} after it was cancelled");
 }
 
+/// The steps of loops that take hours.
+const STEPS: i64 = 1 << 40;
+
 /// Takes tens of seconds with these elements.
 fn heavy(x: Expr) -> Expr {
     (0..40).fold(x, |x, _| (x.sin() + 1.5).lgamma())
@@ -64,18 +67,23 @@ fn long_kernels_end() {
 #[test]
 fn long_loops_end() {
     in_time(|| {
-        const STEPS: i64 = 1 << 40;
         let (one, row) = (full([], 0.5f64), full([1000], 0.5f64));
-        let compiled = jit(|x: Expr| fori_loop(0..STEPS, |i, x: Expr| x * 0.5 + i * 1e-9, x));
+        let compiled = jit(|x: Expr| fori_loop(strong(0i64), strong(STEPS), x, |i, x: Expr| x * 0.5 + i * 1e-9));
         ends_soon("a compiled loop of a scalar", || compiled.call((&one,)).map(drop));
         ends_soon("a compiled loop of an array", || compiled.call((&row,)).map(drop));
-        let prepared = jit(|x: Expr| fori_loop(0..STEPS, |_, x: Expr| x / sum(x, ..), x));
+        let prepared = jit(|x: Expr| fori_loop(strong(0i64), strong(STEPS), x, |_, x: Expr| x / sum(x, ..)));
         ends_soon("a loop of kernels", || prepared.call((&row,)).map(drop));
-        let calls = jit(|x: Expr| while_loop(|x: Expr| sum(x, ..).gt(0.0), |x: Expr| matmul(x, x) * 0.0 + 1.0, x));
+        let endless = jit(|x: Expr| while_loop(x, |x: Expr| x.ge(0.0), |x: Expr| x * 0.5 + 1.0));
+        ends_soon("a compiled loop with a condition", || endless.call((&one,)).map(drop));
+        let calls = jit(|x: Expr| while_loop(x, |x: Expr| sum(x, ..).gt(0.0), |x: Expr| matmul(x, x) * 0.0 + 1.0));
         let square = full([100, 100], 1.0f64);
         ends_soon("a loop with a condition", || calls.call((&square,)).map(drop));
         let stacked = jit(|x: Expr| {
-            scan(|x: Expr, i: Expr| (fori_loop(0..STEPS, |_, x: Expr| x * 0.5 + i, x), x), x, Expr::from(arange(3)))
+            scan(
+                |x: Expr, i: Expr| (fori_loop(strong(0i64), strong(STEPS), x, |_, x: Expr| x * 0.5 + i), x),
+                x,
+                Expr::from(arange(3)),
+            )
         });
         ends_soon("a loop in a scan", || stacked.call((&one,)).map(drop));
     });
@@ -85,14 +93,15 @@ fn long_loops_end() {
 fn long_evaluations_of_arrays_end_and_can_be_repeated() {
     in_time(|| {
         let x = full([1 << 20], 0.5f64).eval().unwrap().clone();
-        let pending = || (0..200).fold(x.clone(), |x, _| sort((x * 1.01).sin() + sum(&x, 0) * 1e-9));
+        let pending = || (0..200).fold(x.clone(), |x, _| sort((&x * 1.01).sin() + sum(&x, ..) * 1e-9, 0));
         ends_soon("lazy operations", || pending().eval().map(drop));
         // The same array, later.
-        let few = (0..3).fold(x.clone(), |x, _| (x * 1.01).sin());
-        let cancellation = Cancellation::new();
+        let few = || (0..3).fold(x.clone(), |x, _| (x * 1.01).sin());
+        let (interrupted, cancellation) = (few(), Cancellation::new());
         cancellation.cancel();
-        assert_eq!(with_cancellation(&cancellation, || few.eval().map(drop)).unwrap_err().code(), ErrorCode::Cancelled);
-        assert_eq!(few.to_vec::<f64>().unwrap()[7], (0..3).fold(0.5f64, |x, _| (x * 1.01).sin()));
+        let read = with_cancellation(&cancellation, || interrupted.eval().map(drop));
+        assert_eq!(read.unwrap_err().code(), ErrorCode::Cancelled);
+        assert_eq!(interrupted.to_vec::<f32>(), few().to_vec::<f32>());
     });
 }
 
@@ -100,7 +109,7 @@ fn long_evaluations_of_arrays_end_and_can_be_repeated() {
 fn functions_and_arrays_are_as_before() {
     in_time(|| {
         let x: Array = (arange(1 << 20) * 1e-6).eval().unwrap().clone();
-        let f = jit(|x: Expr| fori_loop(0..200, |_, x: Expr| (x * 1.7).sin() + sum(x, ..) * 1e-9, x));
+        let f = jit(|x: Expr| fori_loop(0, 200, x, |_, x: Expr| (x * 1.7).sin() + sum(x, ..) * 1e-9));
         let expected = f.call((&x,)).unwrap().to_vec::<f32>().unwrap();
         let mut out = vec![0.0f32; 1 << 20];
         for _ in 0..5 {

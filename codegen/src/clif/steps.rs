@@ -11,7 +11,7 @@ use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
 use ndjit_ir::body::{Inst, InstKind, Prim, Reg};
 use ndjit_ir::loops::{Access, Role, Stride};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 impl NestEmitter<'_> {
     /// The innermost loop. `env` has the invariants; the first `accumulators` inputs and outputs do not move. A loop that ends by its
@@ -77,10 +77,12 @@ impl NestEmitter<'_> {
             None
         };
         let stored = accumulators..outputs.len() - usize::from(condition.is_some());
-        let stores = !stored.is_empty();
-        if let (Some(condition), true) = (condition, stores) {
+        let leave = |state: &[SmallVec<[Value; 4]>], condition: Value| -> SmallVec<[BlockArg; 8]> {
+            state.iter().flatten().chain([&condition]).map(|&value| BlockArg::Value(value)).collect()
+        };
+        if let Some(condition) = condition {
             let go_on = emitter.b.create_block();
-            emitter.b.ins().brif(condition, go_on, &[], exit, &[]);
+            emitter.b.ins().brif(condition, go_on, &[], exit, &leave(&before, condition));
             emitter.b.switch_to_block(go_on);
         }
         for n in stored {
@@ -112,14 +114,20 @@ impl NestEmitter<'_> {
         let left = b.ins().iadd_imm_s(left, -1);
         let mut arguments = self.moving(&moved[accumulators..], left);
         arguments.extend(after.iter().flatten().chain(&stored).map(|&value| BlockArg::Value(value)));
-        match condition {
-            Some(_) if stores => b.ins().jump(header, &arguments),
-            Some(more) => b.ins().brif(more, header, &arguments, exit, &[]),
-            None => b.ins().brif(left, header, &arguments, exit, &[]),
-        };
-        let last = if condition.is_some() { before } else { after };
+        let leaving = condition.map(|condition| leave(&after, condition)).unwrap_or_default();
+        b.ins().brif(left, header, &arguments, exit, &leaving);
         b.switch_to_block(exit);
+        let mut last = after;
+        if condition.is_some() {
+            let mut parameter = |value: &mut Value| *value = b.append_block_param(exit, b.func.dfg.value_type(*value));
+            last.iter_mut().flatten().for_each(&mut parameter);
+        }
+        let last_condition = condition.map(|condition| b.append_block_param(exit, b.func.dfg.value_type(condition)));
         let mut emitter = self.emitter(b, args, 1);
+        if let (Some(condition), Some(stream)) = (last_condition, streams.last()) {
+            let bits = self.body.output_types().last().map_or(8, |ty| ty.bits());
+            emitter.store(stream, &[LaneValue::Lanes { regs: smallvec![condition], bits }]);
+        }
         let last: Vec<LaneValue> =
             last.into_iter().zip(&types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect();
         for stream in &streams[self.nest.inputs.len()..][..accumulators] {

@@ -342,7 +342,7 @@ doors! {
     };
     "with_cancellation" |_c, x| {
         let cancellation = Cancellation::new();
-        let f = jit(|x: Expr| fori_loop(0..3, |_, x: Expr| x + 1, x * 2));
+        let f = jit(|x: Expr| fori_loop(0, 3, x * 2, |_, x: Expr| x + 1));
         let made = with_cancellation(&cancellation, || f.call((x,)))?;
         cancellation.clone().cancel();
         let [called, read] = with_cancellation(&cancellation, || [f.call((x,)).map(drop), (x + 1).eval().map(drop)]);

@@ -23,6 +23,9 @@ const TILE_BYTES: usize = 16 << 10;
 const LEAST: usize = 256;
 const GRAIN: usize = 64;
 
+/// The estimate is that of independent elements; steps of scalars, which wait for each other, take several times as long.
+const CHAIN: f64 = 5.0;
+
 /// A loop with its kernel.
 #[derive(Debug)]
 pub struct CompiledLoop {
@@ -173,7 +176,9 @@ impl CompiledLoop {
                 // state is read and written at the same index, or by one thread, in the order of the steps; tiles have different indices.
                 unsafe { self.kernel.call(&own, &extents, &self.strides, &registers)? };
                 left -= extents[self.steps];
-                if left == 0 {
+                // SAFETY: the last output is the condition's byte, which the kernel has stored.
+                let ended = self.leaves && own.last().is_some_and(|condition| unsafe { **condition } == 0);
+                if left == 0 || ended {
                     return Ok(());
                 }
                 scopes.look()?;
@@ -189,13 +194,9 @@ impl CompiledLoop {
     /// The number of steps of one call, for the indices of a tile: a call of many steps is cut for looks whether the run is cancelled. The
     /// state between two calls is that in memory.
     fn unwatched(&self, extents: &[usize]) -> usize {
-        // Ends by its condition alone.
-        if self.leaves {
-            return usize::MAX;
-        }
         let indices = extents.iter().enumerate().filter(|(n, _)| *n != self.steps);
         let size = indices.fold(1usize, |all, (_, &extent)| all.saturating_mul(extent));
-        ((UNWATCHED / (size as f64 * self.kernel.cost())) as usize).max(1)
+        ((UNWATCHED / CHAIN / (size as f64 * self.kernel.cost())) as usize).max(1)
     }
 
     /// Moves pointers on by so many steps.
