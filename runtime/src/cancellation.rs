@@ -56,24 +56,24 @@ struct CancellationScope {
 
 /// Runs `body`; its runs on this thread end with an error of code `Cancelled` once the flag is set, or that of a scope around it.
 pub fn with_cancellation<R>(cancellation: &Cancellation, body: impl FnOnce() -> R) -> R {
-    struct Close;
-    impl Drop for Close {
+    struct OpenScope;
+    impl Drop for OpenScope {
         fn drop(&mut self) {
             OPEN.fetch_sub(1, Relaxed);
         }
     }
     OPEN.fetch_add(1, Relaxed);
-    let _close = Close;
+    let _open = OpenScope;
     let outer = SCOPE.take();
     SCOPE.set(Some(Arc::new(CancellationScope { own: cancellation.clone(), outer: outer.clone() })));
-    let _restore = Restore(outer);
+    let _restore = RestoredScope(outer);
     body()
 }
 
 /// Makes a scope the thread's again on drop.
-struct Restore(Option<Arc<CancellationScope>>);
+struct RestoredScope(Option<Arc<CancellationScope>>);
 
-impl Drop for Restore {
+impl Drop for RestoredScope {
     fn drop(&mut self) {
         SCOPE.set(self.0.take());
     }
@@ -102,7 +102,7 @@ impl RunScopes {
     pub fn run<R>(&self, body: impl FnOnce() -> Result<R>) -> Result<R> {
         let Some(scope) = &self.0 else { return body() };
         scope.look()?;
-        let _restore = Restore(SCOPE.replace(Some(Arc::clone(scope))));
+        let _restore = RestoredScope(SCOPE.replace(Some(Arc::clone(scope))));
         body()
     }
 
