@@ -66,6 +66,8 @@ pub use trace::operand;
 
 #[doc(inline)]
 pub use api::bins::{Closed, Density, IntoBinCount, IntoBins, bincount, density, digitize, histogram};
+#[doc(inline)]
+pub use api::cancellation::{Cancellation, with_cancellation};
 pub use api::compound::{frexp, modf, select_n, vector_norm};
 #[doc(inline)]
 pub use api::compress::{FixedSize, compress, size};

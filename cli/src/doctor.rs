@@ -1,9 +1,9 @@
 //! `ndjit doctor`: describes this machine, and tests that a kernel compiles and runs.
 
-use crate::expression::{counted, parse, trace};
 use crate::memory;
 use crate::outcome::{CommandFailure, Streams};
 use ndjit::{Array, DType, Host, host, spec, stats};
+use ndjit_expressions::{Budget, amount, counted, parse, trace};
 use std::time::Instant;
 
 /// Prints the findings and returns the exit code: 1 for a failure.
@@ -39,7 +39,7 @@ pub fn run(streams: &mut Streams<'_>) -> Result<u8, CommandFailure> {
 
 fn rows(host: &Host) -> Vec<(&'static str, String)> {
     let features: Vec<&str> = host.features.iter().map(|f| f.strip_prefix("has_").unwrap_or(f)).collect();
-    let kept = |(held, most): (usize, usize)| format!("{} of {}", memory::amount(held), memory::amount(most));
+    let kept = |(held, most): (usize, usize)| format!("{} of {}", amount(held), amount(most));
     vec![
         ("machine code for", host.target.clone()),
         ("CPU features used", features.join(" ")),
@@ -47,8 +47,8 @@ fn rows(host: &Host) -> Vec<(&'static str, String)> {
         ("threads", host.threads.to_string()),
         ("executable memory", host.notice.map_or("allowed".to_owned(), |notice| format!("refused: {notice}"))),
         ("huge pages", huge_pages()),
-        ("memory", memory::total().map_or("not known".to_owned(), memory::amount)),
-        ("memory limit", format!("{} (--memory)", memory::amount(memory::default_limit()))),
+        ("memory", memory::total().map_or("not known".to_owned(), amount)),
+        ("memory limit", format!("{} (--memory)", amount(memory::default_limit()))),
         (
             "code cache",
             format!(
@@ -76,7 +76,7 @@ fn self_test() -> Result<(), String> {
     let count = 4096;
     let program = || -> Result<Vec<f32>, ndjit::Error> {
         let inputs = [("x", spec(DType::F32, [count])), ("y", spec(DType::I8, []))];
-        let program = trace(&parse("x + y * 2")?, &inputs, &memory::Budget::new(usize::MAX))?;
+        let program = trace(&parse("x + y * 2")?, &inputs, &Budget::new(usize::MAX))?;
         let x: Array = (0..count).map(|n| n as f32).collect();
         program.call([&x, &Array::from(3i8)])?.first().map_or(Ok(Vec::new()), Array::to_vec)
     };

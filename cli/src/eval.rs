@@ -2,14 +2,14 @@
 //! may be larger than memory.
 
 use crate::arguments::{EvalArguments, How};
-use crate::expression::{parse, trace};
 use crate::inputs::{self, ProgramInput};
-use crate::memory::{self, Budget, Reservation};
+use crate::memory;
 use crate::outcome::{CommandFailure, Streams};
 use crate::output::{self, OutputFile};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndjit::operand::AnyOperand;
 use ndjit::{Array, Device, Error, ErrorCode, Program, Shape, Spec, ValueType, with_device, with_policy};
+use ndjit_expressions::{Budget, Reservation, amount, parse, trace};
 
 /// Approximate memory of a part: large enough to amortize the overhead of a call.
 const PART_BYTES: usize = 64 << 20;
@@ -20,10 +20,10 @@ const SHOWN: usize = 10;
 pub fn run(arguments: &EvalArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let limit = limit(&arguments.how);
     if let Some(total) = memory::total().filter(|total| limit > *total) {
-        let (limit, total) = (memory::amount(limit), memory::amount(total));
+        let (limit, total) = (amount(limit), amount(total));
         writeln!(streams.err, "note: --memory allows {limit}, this machine has {total}")?;
     }
-    let budget = Budget::new(limit);
+    let budget = memory::budget(limit);
     // Freed memory is returned to the system, so that memory in use matches the reservations.
     ndjit::set_pool_limit(0);
     let device = device(&arguments.how)?;

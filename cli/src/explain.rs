@@ -1,12 +1,11 @@
 //! `ndjit explain`: shows the compilation of an expression.
 
 use crate::arguments::{ExplainArguments, Stages};
-use crate::expression::{parse, trace};
-use crate::notation::explanation;
 use crate::outcome::{CommandFailure, Streams};
 use crate::replacement::replace;
 use crate::{memory, specs};
 use ndjit::{Error, Program, Spec, with_policy};
+use ndjit_expressions::{explanation, parse, trace};
 
 pub fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let inputs = specs::parse(&arguments.inputs)?;
@@ -14,7 +13,7 @@ pub fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<()
     let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<String>>();
     let failed = |error: Error| CommandFailure::Expression(error, arguments.expression.clone(), names());
     let expression = parse(&arguments.expression).map_err(|problem| failed(problem.into()))?;
-    let budget = memory::Budget::new(memory::default_limit());
+    let budget = memory::budget(memory::default_limit());
     let program = with_policy(arguments.policy, || trace(&expression, &named, &budget)).map_err(failed)?;
     let examples: Vec<String> = inputs.extents.iter().map(|(name, extent)| format!("{name} = {extent}")).collect();
     if !examples.is_empty() {

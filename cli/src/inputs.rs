@@ -1,13 +1,13 @@
 //! Inputs of programs: `.npy` files, read during the computation; columns and tables of `.csv` files, read at once;
 //! numbers.
 
-use crate::memory::{Budget, Reservation};
 use crate::outcome::CommandFailure;
 use crate::specs::check_name;
 use crate::table;
 use ndjit::npy::Reader;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Complex, Error, ErrorCode, Scalar, Shape, Spec, Weak, nearest, weak};
+use ndjit_expressions::{Budget, Reservation};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -1,9 +1,9 @@
-//! The command line of ndjit, as a library for tests: [`expression`]s, and one module per command.
+//! The command line of ndjit, as a library for tests: one module per command. Expressions are those of `ndjit_expressions`.
 //!
 //! Commands write to given streams. Exit codes are 0; 2 for a usage error (`CommandFailure::Usage`, or from clap); 1 for an
 //! invalid expression, graph or file, and for other failures.
 //!
-//! Memory whose size depends on data is reserved from one budget ([`memory`]). Output files replace others once
+//! Memory whose size depends on data is reserved from one budget ([`memory::budget`]). Output files replace others once
 //! complete; signals remove incomplete ones (`replacement`). The commands' output is in `docs/cli.md` and
 //! `cli/tests/cli/commands.txt`, which tests write and check.
 
@@ -13,10 +13,8 @@ pub mod arguments;
 mod doctor;
 mod eval;
 mod explain;
-pub mod expression;
 mod inputs;
 pub mod memory;
-mod notation;
 mod outcome;
 mod output;
 mod promote;

@@ -3,11 +3,11 @@
 //! A file is written beside its path and moved there once complete (`formats/src/replacement.rs`). An input may have
 //! the same path, and a failure leaves no file.
 
-use crate::memory::{Budget, Reservation};
 use crate::outcome::CommandFailure;
 use ndjit::npy::Writer;
 use ndjit::npy::replacement::Replacement;
 use ndjit::{Array, Complex, DType, Error, ErrorCode, Shape, Spec, bf16, f16};
+use ndjit_expressions::{Budget, Reservation};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};

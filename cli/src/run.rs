@@ -3,13 +3,13 @@
 use crate::arguments::RunArguments;
 use crate::eval::{COMPUTED, READ, configured, device, limit};
 use crate::explain::stages_of;
-use crate::expression::counted;
 use crate::inputs::{self, ProgramInput};
-use crate::memory::{Budget, Reservation, grow};
+use crate::memory::{budget, grow};
 use crate::outcome::{CommandFailure, Streams};
 use crate::output;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Error, ErrorCode, Kind, Program, Scalar, Spec, ValueType, Weak, weak, with_device, with_policy};
+use ndjit_expressions::{Budget, Reservation, counted};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 pub fn run(arguments: &RunArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
     let path = arguments.file.display();
     let of_file = |error: Error| error.fact(format_args!("file: {path}"));
-    let budget = Budget::new(limit(&arguments.how));
+    let budget = budget(limit(&arguments.how));
     // Freed memory is returned to the system, so that memory in use matches the reservations.
     ndjit::set_pool_limit(0);
     inputs::present(&arguments.file)?;

@@ -85,13 +85,13 @@ const fn changing(name: &'static str, run: fn(&[u8]) -> Outcome, seeds: fn() -> 
     Target { name, run, seeds, numbered: false, most_bytes: MOST_BYTES, most_time: MOST_TIME }
 }
 
-/// Expressions of the command line.
+/// Expressions.
 pub fn expression(data: &[u8]) -> Outcome {
     let Ok(text) = std::str::from_utf8(data) else { return String::new() };
-    match ndjit_cli::expression::parse(text) {
+    match ndjit_expressions::parse(text) {
         Ok(expression) => {
             let printed = expression.to_string();
-            match ndjit_cli::expression::parse(&printed) {
+            match ndjit_expressions::parse(&printed) {
                 Ok(again) => assert_eq!(again.to_string(), printed, "an expression reads back as another"),
                 Err(problem) => panic!("an expression does not read back: {problem}"),
             }
@@ -209,7 +209,7 @@ const TABLE: usize = 1 << 20;
 
 /// `.csv` files, all columns and one, within a memory limit that is completely released.
 pub fn table(data: &[u8]) -> Outcome {
-    let budget = ndjit_cli::memory::Budget::new(TABLE);
+    let budget = ndjit_expressions::Budget::new(TABLE);
     let columns = [None, Some("a"), Some("1")];
     let outcomes = columns.map(|column| match ndjit_cli::table::parse(data, column, &budget) {
         Ok((array, _memory)) => {

@@ -47,6 +47,7 @@ codes! {
     Device "device" "There is no such device, it was lost, or arrays are on several.";
     Backend "backend" "Code generation or the device failed.";
     Panic "panic" "A worker thread or a user closure panicked.";
+    Cancelled "cancelled" "The run was cancelled.";
 }
 
 impl fmt::Display for ErrorCode {

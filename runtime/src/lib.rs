@@ -18,6 +18,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod cache;
+mod cancellation;
 pub mod chosen;
 pub mod devices;
 pub mod environment;
@@ -46,6 +47,7 @@ pub use programs::{executable, planned};
 pub use allocations::{Allocations, CountingAllocator, LargeBlocks, Refused};
 pub use backend::{Backend, Cpu, DeviceProgram, Fallback};
 pub use buffer::Buffer;
+pub use cancellation::{Cancellation, with_cancellation};
 pub use code::{Execution, Kernel, KernelCode};
 pub use element::{Element, bytes_of};
 pub use executable::Executable;

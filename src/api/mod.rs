@@ -3,6 +3,7 @@
 
 pub mod axes;
 pub mod bins;
+pub mod cancellation;
 pub mod compound;
 pub mod compress;
 pub mod config;

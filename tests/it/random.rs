@@ -247,7 +247,7 @@ fn contracted_programs() {
 #[test]
 fn programs_have_compiled_loops() {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for seed in 0..2_500 {
+    for seed in 0..3_000 {
         let program = program(seed, &Limits { nodes: 12, elements: 70, control: true, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
         let layouts: Vec<_> = layouts.collect();

@@ -60,7 +60,7 @@ fn audit_commutative_and_associative() {
         }
     }
     let lawful: Vec<&str> = Policy::ALL.into_iter().filter(|&p| p.audit().is_lawful()).map(Policy::name).collect();
-    assert_eq!(lawful, ["standard", "strict", "jax32", "jax32_explicit", "tensorflow_np_all", "lax"]);
+    assert_eq!(lawful, ["standard", "strict", "jax32", "jax32_explicit", "tensorflow_np_all", "lax", "numexpr"]);
 }
 
 // P29 "2. we should never promote complex to float"

@@ -2,6 +2,7 @@
 //!
 //! `NDJIT_STRESS=n` runs `n` rounds of random work instead of a few.
 
+mod cancellation;
 mod circles;
 mod ends;
 mod scopes;

@@ -1,7 +1,8 @@
 //! The numbers of a table, eight bytes each: integers if all are, else floats.
 
-use crate::memory::{Budget, Reservation, grow};
+use crate::memory::grow;
 use ndjit::{Array, Error};
+use ndjit_expressions::{Budget, Reservation};
 
 /// A list that reserves memory from a budget as it grows.
 pub(super) struct Growing<T> {

@@ -7,11 +7,11 @@
 mod cells;
 mod fields;
 
-use crate::expression::counted;
-use crate::memory::{Budget, Reservation, grow};
+use crate::memory::grow;
 use cells::{Cells, Growing, RefusedField};
 use fields::{Field, FieldReader, Wrong};
 use ndjit::{Array, Error, ErrorCode};
+use ndjit_expressions::{Budget, Reservation, counted};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -33,7 +33,7 @@ pub fn read(path: &str, column: Option<&str>, budget: &Budget) -> Result<(Array,
 /// Variant of [`read`] for any source.
 ///
 /// ```
-/// use ndjit_cli::memory::Budget;
+/// use ndjit_expressions::Budget;
 /// use ndjit_cli::table::parse;
 ///
 /// let budget = Budget::new(1 << 20);

@@ -1,7 +1,6 @@
-//! The command line: its pages, the expression language, and programs run in parts.
+//! The command line: its pages, and programs run in parts.
 
 mod files;
-mod language;
 mod memory;
 mod npy;
 mod pages;

@@ -4,8 +4,7 @@ use crate::shell::{enter, run};
 use ndjit::npy::Reader;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Program, Spec, arange, concat};
-use ndjit_cli::expression::{parse, trace};
-use ndjit_cli::memory::Budget;
+use ndjit_expressions::{Budget, parse, trace};
 
 const ROWS: usize = 12;
 

@@ -69,8 +69,8 @@ pub enum AccumulatorLayout {
         /// The number of accumulators.
         accumulators: usize,
     },
-    /// Like [`Steps`](AccumulatorLayout::Steps), in a loop that ends by its condition: while the last output, a bool, is true the body
-    /// maps the accumulators to the next ones. The extent of the innermost loop is ignored.
+    /// Like [`Steps`](AccumulatorLayout::Steps), in a loop that ends by its condition, too: while the last output, a bool, is true the
+    /// body maps the accumulators to the next ones. That output is the last condition: true if the steps were as many as the extent.
     While {
         /// The number of accumulators.
         accumulators: usize,

@@ -12,7 +12,7 @@ use cranelift_frontend::FunctionBuilder;
 use ndjit_ir::PrimType;
 use ndjit_ir::body::{Inst, InstKind, Prim, Reg};
 use ndjit_ir::loops::{Access, Role, Stride};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 impl NestEmitter<'_> {
     /// The innermost loop. `env` has the invariants; the first `accumulators` inputs and outputs do not move. A loop that ends by its
@@ -31,7 +31,7 @@ impl NestEmitter<'_> {
         let mut emitter = self.emitter(b, args, 1);
         let loaded: Vec<LaneValue> = streams[..accumulators].iter().flat_map(|stream| emitter.load(stream)).collect();
         let first = registers(&mut emitter, &loaded, &types);
-        let all = Steps { streams, env: &env, accumulators, first: &first, types: &types, total };
+        let all = StepLoop { streams, env: &env, accumulators, first: &first, types: &types, total };
         let rows = if words == accumulators { AffineRows::new(self, streams, accumulators) } else { None };
         let entered =
             rows.as_ref().and_then(|rows| rows.enter(self, (&mut *b, &mut *args), streams, (total, &env, &first)));
@@ -56,7 +56,7 @@ impl NestEmitter<'_> {
         &self,
         b: &mut FunctionBuilder<'_>,
         args: &mut Args,
-        &Steps { streams, env, accumulators, first, types, total }: &Steps<'_>,
+        &StepLoop { streams, env, accumulators, first, types, total }: &StepLoop<'_>,
         affine: Option<(&AffineRows, &AffineLoop)>,
     ) -> Block {
         // What stays where it is would take a register and an addition in every step. Where a condition ends the loop, accumulators take them
@@ -138,10 +138,12 @@ impl NestEmitter<'_> {
             None
         };
         let stored = accumulators..outputs.len() - usize::from(conditional);
-        let stores = !stored.is_empty();
-        if let (Some(condition), true) = (condition, stores) {
+        let leave = |state: &[SmallVec<[Value; 4]>], condition: Value| -> SmallVec<[BlockArg; 8]> {
+            state.iter().flatten().chain([&condition]).map(|&value| BlockArg::Value(value)).collect()
+        };
+        if let Some(condition) = condition {
             let go_on = emitter.b.create_block();
-            emitter.b.ins().brif(condition, go_on, &[], exit, &[]);
+            emitter.b.ins().brif(condition, go_on, &[], exit, &leave(&before, condition));
             emitter.b.switch_to_block(go_on);
         }
         for n in stored {
@@ -190,17 +192,24 @@ impl NestEmitter<'_> {
         let next_left = if ends.is_some() { left } else { b.ins().iadd_imm_s(left, -1) };
         let mut arguments = self.moving(&moved[accumulators..], next_left);
         arguments.extend(after.iter().flatten().chain(&next).map(|&value| BlockArg::Value(value)));
-        match condition {
-            Some(_) if stores => b.ins().jump(header, &arguments),
-            Some(more) => b.ins().brif(more, header, &arguments, exit, &[]),
-            None => b.ins().brif(ends.unwrap_or(next_left), header, &arguments, exit, &[]),
-        };
-        let mut last = if condition.is_some() { before } else { after };
+        let leaving = condition.map(|condition| leave(&after, condition)).unwrap_or_default();
+        b.ins().brif(ends.unwrap_or(next_left), header, &arguments, exit, &leaving);
+        b.switch_to_block(exit);
+        let mut last = after;
+        if condition.is_some() {
+            let mut parameter = |value: &mut Value| *value = b.append_block_param(exit, b.func.dfg.value_type(*value));
+            last.iter_mut().flatten().for_each(&mut parameter);
+        }
         for (word, known) in affine.iter().flat_map(|(_, affine)| affine.last.iter().enumerate()) {
             known.iter().for_each(|&known| last[word] = Regs::from_slice(&[known]));
         }
-        b.switch_to_block(exit);
+        let last_condition = condition.map(|condition| b.append_block_param(exit, b.func.dfg.value_type(condition)));
+        let last_condition = last_condition.or_else(|| affine?.1.goes_on);
         let mut emitter = self.emitter(b, args, 1);
+        if let (Some(condition), Some(stream)) = (last_condition, streams.last()) {
+            let bits = self.body.output_types().last().map_or(8, |ty| ty.bits());
+            emitter.store(stream, &[LaneValue::Lanes { regs: smallvec![condition], bits }]);
+        }
         let last: Vec<LaneValue> =
             last.into_iter().zip(types).map(|(regs, ty)| LaneValue::Lanes { regs, bits: ty.bits() }).collect();
         for stream in &streams[self.nest.inputs.len()..][..accumulators] {
@@ -287,7 +296,7 @@ impl NestEmitter<'_> {
 const MAX_KNOWN: usize = 2;
 
 /// The loop over steps before it is emitted: the operands, the invariants, the accumulators' words before the first step.
-struct Steps<'a> {
+struct StepLoop<'a> {
     streams: &'a [OperandStream],
     env: &'a [LaneValue],
     accumulators: usize,

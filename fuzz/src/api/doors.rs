@@ -340,6 +340,18 @@ doors! {
         let walk = move |x: Expr| sum(scan(|x: Expr, n: Expr| (tanh(x * n), ()), x, Expr::from(arange(steps))).0, ..);
         [with_state_budget(bytes, || jit(grad(walk)).call((x,)))?]
     };
+    "with_cancellation" |_c, x| {
+        let cancellation = Cancellation::new();
+        let f = jit(|x: Expr| fori_loop(0, 3, x * 2, |_, x: Expr| x + 1));
+        let made = with_cancellation(&cancellation, || f.call((x,)))?;
+        cancellation.clone().cancel();
+        let [called, read] = with_cancellation(&cancellation, || [f.call((x,)).map(drop), (x + 1).eval().map(drop)]);
+        for error in [called, read].into_iter().filter_map(|cancelled| cancelled.err()) {
+            assert_eq!(error.code(), ErrorCode::Cancelled, "{error}");
+        }
+        assert!(cancellation.is_cancelled());
+        [f.call((x,))?, made]
+    };
     "no_recompile" |_c, x| [no_recompile(|| jit(|x: Expr| x + 1).call((x,)))?];
     "explain_dtype" |c, x| seen((x + number(c)).explain_dtype()?);
     "with_place" |c, x| {

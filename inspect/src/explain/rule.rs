@@ -55,6 +55,17 @@ pub enum Rule {
         /// The float's type.
         to: ValueType,
     },
+    /// The op computes in another dtype, by a rule that the policy has for it.
+    Own {
+        /// The op.
+        op: Op,
+        /// The common type of its operands.
+        from: ValueType,
+        /// The dtype that it computes in.
+        to: ValueType,
+        /// The policy.
+        policy: Policy,
+    },
     /// A weak result takes the default dtype of its kind.
     Default {
         /// Its kind.
@@ -215,7 +226,11 @@ pub(super) fn promotion(operation: &Operation<'_>, types: &[ValueType]) -> Optio
     }
     if resolution.adapted != resolution.joined {
         let (from, to) = (resolution.joined, resolution.adapted);
-        rules.push(if rule.of_joined() == TypeRule::Number { Rule::Number { to } } else { Rule::Inexact { from, to } });
+        rules.push(match (&operation.kind, rule.of_joined()) {
+            (&NodeKind::Op(op, _), _) if policy.system().own_rule(op).is_some() => Rule::Own { op, from, to, policy },
+            (_, TypeRule::Number) => Rule::Number { to },
+            _ => Rule::Inexact { from, to },
+        });
     }
     if let (ValueType::Weak(weak), ValueType::Strong(_)) = (resolution.adapted, resolution.compute) {
         rules.push(Rule::Default { weak, to: resolution.compute, policy });
@@ -270,6 +285,7 @@ impl fmt::Display for Rule {
             }
             Rule::Number { to } => write!(f, "bool counts as a number, {to}"),
             Rule::Inexact { from, to } => write!(f, "{from} becomes the float {to}"),
+            Rule::Own { op, from, to, policy } => write!(f, "{op} of {from} computes in {to} under {policy}"),
             Rule::Default { weak, to, policy } => write!(f, "{weak} takes {to}, the default of policy {policy}"),
             Rule::Before { name, dtype } => write!(f, "{name} was computed in {dtype}"),
             Rule::Truth => f.write_str("operands become bool"),

@@ -40,7 +40,7 @@ impl Operation<'_> {
     pub fn promotion(&self, joined: &[ValueType]) -> Result<Resolution, InferenceError> {
         match self.kind {
             NodeKind::Op(op, policy) => policy
-                .resolve(op.row().rule.of_joined(), joined)
+                .resolve_for(op, op.row().rule.of_joined(), joined)
                 .map_err(|clash| InferenceError::Op(op, OpMismatch::Clash(clash))),
             NodeKind::Concat(_, policy) => policy.resolve(TypeRule::Join, joined).map_err(InferenceError::Clash),
             _ => {

@@ -97,7 +97,7 @@ impl Policy {
         {
             return Err(OpMismatch::NoInteger(operands[1]));
         }
-        let compute = self.resolve(op.row().rule, operands).map_err(OpMismatch::Clash)?.compute;
+        let compute = self.resolve_for(op, op.row().rule, operands).map_err(OpMismatch::Clash)?.compute;
         if !op.row().domain.contains(self.commit(compute)) {
             return Err(OpMismatch::Domain(compute));
         }
@@ -180,7 +180,7 @@ impl Policy {
     fn casts_to_write(self, op: Op, operands: &[ValueType]) -> Option<Casts> {
         let met = op.joined();
         let accepted = |operands: &[ValueType]| {
-            let resolved = self.resolve(op.row().rule, operands);
+            let resolved = self.resolve_for(op, op.row().rule, operands);
             resolved.is_ok_and(|resolution| op.row().domain.contains(self.commit(resolution.compute)))
         };
         for target in self.targets(op, operands) {

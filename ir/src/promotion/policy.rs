@@ -10,7 +10,7 @@ use super::system::{BoolNumber, Defaults, Inexact, Order, Rules, System, Table, 
 use super::systems;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorCode, Result};
-use crate::op::TypeRule;
+use crate::op::{Op, TypeRule};
 use crate::value_type::{ValueType, Weak};
 use smallvec::SmallVec;
 use std::fmt;
@@ -77,6 +77,7 @@ policies! {
     IvyImprecise IVY_IMPRECISE "Ivy in imprecise mode: no float widens because of an integer.";
     ArrayApi ARRAY_API "The Array API standard: what it leaves undefined is an error.";
     Lax LAX "JAX's `lax`: no promotion.";
+    NumExpr NUMEXPR "NumExpr: the greatest of the kinds bool, i32, i64, f32, f64 and c128; bare numbers are i32, f64 and c128.";
 }
 
 #[allow(non_upper_case_globals)]
@@ -269,6 +270,14 @@ impl Policy {
             TypeRule::Join | TypeRule::Logical | TypeRule::Select | TypeRule::Ldexp | TypeRule::Shift => joined,
         };
         Ok(Resolution { joined, adapted, compute: self.weak_result(adapted) })
+    }
+
+    /// [Resolves](Policy::resolve) the computing type of `op`, by the system's own rule for it if there is one.
+    pub(crate) fn resolve_for(self, op: Op, rule: TypeRule, operands: &[ValueType]) -> Result<Resolution, Clash> {
+        let Some(own) = self.system().own_rule(op) else { return self.resolve(rule, operands) };
+        let joined = self.resolve(TypeRule::Join, operands)?.joined;
+        let adapted = ValueType::Strong(own.of(self.commit(joined)));
+        Ok(Resolution { joined, adapted, compute: adapted })
     }
 
     /// Returns the common type of two operands; `None` if the policy defines none.

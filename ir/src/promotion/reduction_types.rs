@@ -99,11 +99,14 @@ impl Policy {
         asked: Option<DType>,
         operand: ValueType,
     ) -> Result<ReductionTypes, Clash> {
-        let own = self.width(self.commit(operand));
         let rule = reduction.row().rule;
+        let (mut own, mut operand) = (self.width(self.commit(operand)), operand);
         if asked.is_none() || rule == ReductionRule::Index {
             // This refuses types that the system lacks, unless a cast comes first.
-            self.fold(std::iter::once(ValueType::Strong(own)))?;
+            let joined = self.fold(std::iter::once(ValueType::Strong(own)))?;
+            if joined != ValueType::Strong(own) {
+                (own, operand) = (self.commit(joined), joined);
+            }
         }
         let inexact = |dtype: DType| if is_inexact(dtype) { dtype } else { self.width(DType::F64) };
         let same = |dtype| ReductionTypes { compute: dtype, result: dtype };

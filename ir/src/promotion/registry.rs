@@ -70,7 +70,7 @@ pub(super) fn add(name: &str, joins: Table, rules: Rules) -> Result<u8> {
         // The lock is held, so the slot is free.
         Some(slot) => {
             let name = Box::leak(name.to_owned().into_boxed_str());
-            let _ = slot.set(System { name, source: "", joins, joins_under: None, rules, lacks: &[] });
+            let _ = slot.set(System { name, source: "", joins, joins_under: None, rules, lacks: &[], ops: &[] });
             Ok((BUILT_IN.len() + count) as u8)
         }
         None => Err(Error::new(

@@ -3,8 +3,10 @@
 //! A [`System`] is a table of joins over the 18 value types and some named [`Rules`]. The built-in ones are constants
 //! in [`systems`](super::systems); users add their own through [`Policy`](super::Policy).
 
+use super::lattice;
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, ErrorCode, Result};
+use crate::op::Op;
 use crate::value_type::{ValueType, Weak};
 
 /// The number of value types.
@@ -264,6 +266,31 @@ pub struct Lack {
     pub reason: &'static str,
 }
 
+/// The dtype rule of some ops where a system has another for them than for all ops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpRule {
+    /// The ops.
+    pub ops: &'static [Op],
+    /// The dtype of integers; `None` if they stay.
+    pub integers: Option<DType>,
+    /// The least dtype of all others.
+    pub least: DType,
+}
+
+impl OpRule {
+    /// Returns the computing dtype for the operands' common one.
+    pub(super) const fn of(&self, joined: DType) -> DType {
+        match (self.integers, joined.is_int()) {
+            (Some(dtype), true) => dtype,
+            (None, true) => joined,
+            (_, false) => match lattice::join(ValueType::Strong(joined), ValueType::Strong(self.least)) {
+                ValueType::Strong(dtype) => dtype,
+                ValueType::Weak(_) => joined,
+            },
+        }
+    }
+}
+
 /// The common type of two types under given defaults.
 pub type JoinUnder = fn(Defaults, ValueType, ValueType) -> Option<ValueType>;
 
@@ -283,6 +310,8 @@ pub struct System {
     pub rules: Rules,
     /// Types that it lacks.
     pub lacks: &'static [Lack],
+    /// Ops with rules of their own.
+    pub ops: &'static [OpRule],
 }
 
 impl System {
@@ -293,6 +322,11 @@ impl System {
             ValueType::Strong(dtype) => lack.dtypes.contains(dtype),
         };
         self.lacks.iter().find(lacks).map(|lack| lack.reason)
+    }
+
+    /// Returns the rule that the system has for an op.
+    pub fn own_rule(&self, op: Op) -> Option<&OpRule> {
+        self.ops.iter().find(|rule| rule.ops.contains(&op))
     }
 
     /// Returns the dtype that the system uses for a requested `dtype`.

@@ -256,7 +256,7 @@ fn parser_errors_name_line_column_and_what_was_expected() {
     graph text, line 2, column 15: %2 is not defined above this line
     graph text, line 2, column 13: 99999999999 is too large
     graph text, line 2, column 15: add takes 2 operands, 1 given
-    graph text, line 2, column 12: unknown promotion policy `pax`; known are standard strict jax32 jax32_explicit jax2019 numpy2 numpy2_ml_dtypes numpy1 torch tensorflow tensorflow_np_all tensorflow_np_safe tensorflow_np_legacy ivy_precise ivy_imprecise array_api lax
+    graph text, line 2, column 12: unknown promotion policy `pax`; known are standard strict jax32 jax32_explicit jax2019 numpy2 numpy2_ml_dtypes numpy1 torch tensorflow tensorflow_np_all tensorflow_np_safe tensorflow_np_legacy ivy_precise ivy_imprecise array_api lax numexpr
     graph text, line 2, column 14: expected `:`, found the end of the line
     graph text, line 2, column 17: expected a dtype, `i*`, `f*` or `c*`, then a shape, found `f33[3]`
     graph text, line 2, column 20: expected `[`, found the end of the line
@@ -276,7 +276,7 @@ fn parser_errors_name_line_column_and_what_was_expected() {
     graph text, line 2, column 12: expected a value, as in `%0`, found `axes [0] : f32[]`
     graph text, line 2, column 19: sum takes 1 operands, 2 given
     graph text, line 2, column 23: var takes 2 operands, 3 given
-    graph text, line 2, column 12: unknown promotion policy `pax`; known are standard strict jax32 jax32_explicit jax2019 numpy2 numpy2_ml_dtypes numpy1 torch tensorflow tensorflow_np_all tensorflow_np_safe tensorflow_np_legacy ivy_precise ivy_imprecise array_api lax
+    graph text, line 2, column 12: unknown promotion policy `pax`; known are standard strict jax32 jax32_explicit jax2019 numpy2 numpy2_ml_dtypes numpy1 torch tensorflow tensorflow_np_all tensorflow_np_safe tensorflow_np_legacy ivy_precise ivy_imprecise array_api lax numexpr
     graph text, line 2, column 15: expected `axes`, found `: f32[]`
     graph text, line 2, column 20: expected `[`, found `0 : f32[]`
     graph text, line 2, column 21: expected an axis, found `-1] : f32[]`

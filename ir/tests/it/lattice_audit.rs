@@ -46,6 +46,7 @@ const NON_ASSOCIATIVE: &[(&str, usize)] = &[
     ("jep_option2", 0),
     ("jep_option3", 0),
     ("jep_option3_no_bf16", 0),
+    ("numexpr", 0),
     ("numpy1", 28),
     ("numpy1_seed002", 28),
     ("numpy2", 28),

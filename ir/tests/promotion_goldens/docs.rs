@@ -106,6 +106,7 @@ pub fn reductions() -> String {
         Policy::IvyPrecise,
         Policy::ArrayApi,
         Policy::Lax,
+        Policy::NumExpr,
     ] {
         let cells = columns.map(|(reduction, dtype)| {
             let types = policy.resolve_reduction(reduction, None, dtype.into());

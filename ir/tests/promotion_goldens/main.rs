@@ -4,6 +4,7 @@
 mod docs;
 mod golden;
 mod many;
+mod numexpr_differences;
 mod op_differences;
 mod op_outcome;
 mod ops;
@@ -50,7 +51,7 @@ fn reports() -> Vec<Report> {
         tables::TABLES.iter().map(|&(file, key, policy)| tables::compare(file, key, policy)).collect();
     for (library, section, policy) in ops::libraries() {
         reports.push(ops::compare(library, section, policy));
-        reports.push(many::compare_defaults(library, section, policy));
+        reports.extend(many::compare_defaults(library, section, policy));
     }
     reports.extend(many::FUNCTIONS.iter().map(|&(file, function, policy)| many::compare_order(file, function, policy)));
     reports

@@ -48,10 +48,13 @@ pub fn compare_order(file: &str, function: &str, policy: Policy) -> Report {
     report
 }
 
-/// Compares the dtypes of numbers, of a range, and of zeros.
-pub fn compare_defaults(file: &str, section: Option<&str>, policy: Policy) -> Report {
+/// Compares the dtypes of numbers, of a range, and of zeros; `None` for a library that creates no arrays.
+pub fn compare_defaults(file: &str, section: Option<&str>, policy: Policy) -> Option<Report> {
     let golden = golden::read(&format!("ops/{file}_result_dtypes.json"));
     let golden = section.map_or(&golden, |section| &golden[section])["defaults"].as_object().unwrap();
+    if golden.is_empty() {
+        return None;
+    }
     let defaults = policy.defaults();
     let expected = [
         ("asarray(1)", defaults.int),
@@ -82,5 +85,5 @@ pub fn compare_defaults(file: &str, section: Option<&str>, policy: Policy) -> Re
     if report.compared < 8 {
         report.unexplained.push(format!("only {} expressions found", report.compared));
     }
-    report
+    Some(report)
 }

@@ -5,14 +5,14 @@ use crate::ops::Call;
 use ndjit_ir::{DType, Kind, Op, ValueType};
 
 #[rustfmt::skip]
-const COMPARISONS: &[&str] = &[
+pub const COMPARISONS: &[&str] = &[
     "less", "less_equal", "greater", "greater_equal", "minimum", "maximum", "fmin", "fmax", "max", "min", "argmax", "argmin",
 ];
 const LOGICAL: &[&str] = &["logical_and", "logical_or", "logical_xor", "logical_not", "any", "all"];
 const NUMPY: &[&str] = &["numpy2", "numpy1"];
 const IVY: &[&str] = &["ivy_precise", "ivy_imprecise"];
 
-/// All deliberate differences; the first match is a cell's reason. Each is needed by a cell of each library it names.
+/// All deliberate differences but NumExpr's; the first match is a cell's reason. Each is needed by a cell of each library it names.
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
         libraries: &["jax x64", "jax x32"],

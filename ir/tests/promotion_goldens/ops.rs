@@ -1,16 +1,15 @@
 //! Result dtypes of ops, reductions and creation functions under each policy, against the libraries' functions.
 
-use crate::golden;
-use crate::op_differences::DIFFERENCES;
 use crate::op_outcome::Outcome;
 use crate::report::Report;
+use crate::{golden, numexpr_differences, op_differences};
 use ndjit_ir::promotion::Defaults;
 use ndjit_ir::reduction::AxisFunction;
 use ndjit_ir::{DType, Op, Policy, ValueType};
 use serde_json::Value;
 
 /// A library's functions and its policy: file `ops/NAME_result_dtypes.json`, section of it, policy.
-pub fn libraries() -> [(&'static str, Option<&'static str>, Policy); 9] {
+pub fn libraries() -> [(&'static str, Option<&'static str>, Policy); 10] {
     let standard = Policy::Standard.with_defaults(Defaults::BITS_64).unwrap();
     [
         ("jax", Some("x64"), standard),
@@ -22,6 +21,7 @@ pub fn libraries() -> [(&'static str, Option<&'static str>, Policy); 9] {
         ("ivy_precise", None, Policy::IvyPrecise),
         ("ivy_imprecise", None, Policy::IvyImprecise),
         ("array_api", None, Policy::ArrayApi),
+        ("numexpr", None, Policy::NumExpr),
     ]
 }
 
@@ -77,7 +77,7 @@ fn cells(golden: &Value, call: Call) -> Option<Vec<Cell>> {
             cells.extend(row(&golden["where_cond"], &|c| vec![c, DType::F32.into(), DType::I8.into()]));
             Some(cells)
         }
-        Call::Op(Op::Clip) => Some(table(&golden["clip"], &|a, b| vec![a, b, b])),
+        Call::Op(Op::Clip) => Some(table(golden.get("clip")?, &|a, b| vec![a, b, b])),
         Call::Op(op) if op.arity() == 1 => Some(row(golden["unary"].get(op.name())?, &|a| vec![a])),
         Call::Op(op) if op.arity() == 2 => {
             let entry = golden["binary"].get(op.name())?;
@@ -105,7 +105,11 @@ pub fn compare(library: &str, section: Option<&str>, policy: Policy) -> Report {
     let golden = section.map_or(&file, |section| &file[section]);
     let name = section.map_or(library.to_owned(), |section| format!("{library} {section}"));
     let mut report = Report::new(format!("{name} ops"), policy);
-    let listed: Vec<_> = DIFFERENCES.iter().filter(|d| d.libraries.contains(&name.as_str())).collect();
+    let listed: Vec<_> = op_differences::DIFFERENCES
+        .iter()
+        .chain(numexpr_differences::DIFFERENCES)
+        .filter(|d| d.libraries.contains(&name.as_str()))
+        .collect();
     let calls = Op::ALL.into_iter().map(Call::Op).chain(AxisFunction::all().map(Call::Reduction));
     for call in calls {
         let absent = cells(golden, call).is_none();

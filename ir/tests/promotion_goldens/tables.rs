@@ -22,6 +22,7 @@ pub const TABLES: &[(&str, &str, Policy)] = &[
     ("jax_strict", "table", Policy::Strict),
     ("jax_x64off", "table", Policy::Jax32),
     ("jax_x64off_explicit", "table", Policy::Jax32Explicit),
+    ("numexpr", "table", Policy::NumExpr),
     ("numpy1", "table", Policy::NumPy1),
     ("numpy1", "promote_types_table", Policy::NumPy1),
     ("numpy1_seed002", "table", Policy::NumPy1),

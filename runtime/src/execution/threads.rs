@@ -5,6 +5,7 @@
 //! The process has one [`ThreadPool`] with a thread per processor; calls with a lower limit use part of it. Calls with a higher limit share
 //! larger pools, which end with their last user.
 
+use crate::cancellation::{RunScopes, UNWATCHED};
 use crate::environment;
 use crate::execution::thread_pool::ThreadPool;
 use crate::panics::{discard, panic_message};
@@ -102,16 +103,16 @@ impl Threads {
     /// Runs `work` once for each number below `count`, in any order, and waits for all; `time` is the estimated time on one thread, ns.
     ///
     /// # Errors
-    /// An error of `work`; `Panic` if it panicked.
+    /// An error of `work`; `Panic` if it panicked; `Cancelled` if a scope of the calling thread is.
     pub fn each(&self, count: usize, time: f64, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
         let (most, pool) = match self {
             Threads::Several { count: most, pool } if count > 1 => (*most, pool),
-            _ => return catch(|| (0..count).try_for_each(work)),
+            _ => return one_by_one(count, work),
         };
-        let failed = OnceLock::new();
+        let (failed, scopes) = (OnceLock::new(), RunScopes::of_thread());
         let one = |number| {
             if failed.get().is_none()
-                && let Err(error) = catch(|| work(number))
+                && let Err(error) = catch(|| scopes.run(|| work(number)))
             {
                 // The first error is reported.
                 let _ = failed.set(error);
@@ -133,6 +134,20 @@ impl Threads {
         // Of seven equal pieces one of two threads would take four.
         if pieces < self.count() { pieces } else { pieces.next_multiple_of(self.count()) }
     }
+}
+
+/// Runs `work` once for each number below `count`, in order, on the calling thread.
+///
+/// # Errors
+/// An error of `work`; `Panic` if it panicked; `Cancelled` if a scope of the thread is.
+pub fn one_by_one(count: usize, work: impl Fn(usize) -> Result<()>) -> Result<()> {
+    let scopes = RunScopes::of_thread();
+    catch(|| {
+        (0..count).try_for_each(|number| {
+            scopes.look()?;
+            work(number)
+        })
+    })
 }
 
 /// Runs `work`; a panic becomes an error.
@@ -171,10 +186,10 @@ pub struct Split {
 
 impl Split {
     /// The split of a space with these `extents`, outermost first, at an estimated cost per element in ns. `None` if the calling thread is
-    /// as fast.
+    /// as fast, and the work too short for a look whether it is cancelled.
     pub fn new(extents: &[usize], cost: f64, threads: &Threads) -> Option<Split> {
         let size = extents.iter().fold(1usize, |n, &e| n.saturating_mul(e));
-        let pieces = threads.pieces(size, cost);
+        let pieces = threads.pieces(size, cost).max((size as f64 * cost / UNWATCHED) as usize);
         if pieces == 1 {
             return None;
         }
@@ -234,7 +249,9 @@ mod tests {
     fn little_work_stays_on_the_calling_thread() {
         let threads = Threads::new(Some(2));
         assert_eq!(Split::new(&[7_000], 1.0, &threads), None);
-        assert_eq!(Split::new(&[1 << 30], 1.0, &Threads::Serial), None);
+        assert_eq!(Split::new(&[1 << 24], 1.0, &Threads::Serial), None);
+        // Long work is cut for looks whether it is cancelled.
+        assert!(Split::new(&[1 << 30], 1.0, &Threads::Serial).unwrap().count > 10);
         assert_eq!(Split::new(&[0, 1 << 30], 1.0, &threads), None);
         assert!(Split::new(&[9_000], 1.0, &threads).is_some());
         assert!(Split::new(&[2_000], 100.0, &threads).is_some());

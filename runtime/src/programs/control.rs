@@ -2,6 +2,7 @@
 //!
 //! A loop's carry has buffers of its own. Each step donates them to the body, so an update in place costs an element, not the array.
 
+use crate::cancellation::RunScopes;
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::threads::Threads;
 use crate::memory::buffer::{Buffer, Writable};
@@ -257,8 +258,9 @@ impl Controller {
             self.made[carried..].iter().map(|&bytes| Buffer::zeroed(bytes)).collect::<Result<Vec<_>>>()?;
         let begin = |bytes: &&[u8]| Ok(Some(Arc::new(Buffer::from_bytes(bytes)?)));
         let mut carry = operands[..carried].iter().map(begin).collect::<Result<Carry>>()?;
-        let body = self.programs.len() - 1;
+        let (body, scopes) = (self.programs.len() - 1, RunScopes::of_thread());
         for step in 0.. {
+            scopes.look()?;
             let more = match length {
                 Some(length) => step < length,
                 None => {

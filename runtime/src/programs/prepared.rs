@@ -5,6 +5,7 @@
 //! [`LoopFrame`] for each arrangement has the address of every operand. A step then allocates nothing, builds no lists, and makes no
 //! decisions.
 
+use crate::cancellation::RunScopes;
 use crate::execution::calls::CallRecording;
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
@@ -240,7 +241,9 @@ impl PreparedLoop {
         }
         let truth = condition.map(|_| find(LoopMemory::Slot(self.slots.len() - 1)).0);
         let (mut frame, mut used) = (0, MemoryUse::default());
+        let scopes = RunScopes::of_thread();
         for step in 0.. {
+            scopes.look()?;
             match (trips, condition, truth) {
                 (Some(trips), ..) if step >= trips => break,
                 (None, Some(condition), Some(truth)) => {

@@ -1,5 +1,6 @@
 //! The run of a plan, for any device: its launches in order, each step with memory for its outputs.
 
+use crate::cancellation::RunScopes;
 use crate::programs::call::Timed;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
 use crate::spans;
@@ -32,10 +33,12 @@ pub trait StepRunner {
 /// Runs the launches of a plan; adds to the time of each, if given.
 ///
 /// # Errors
-/// Those of the steps.
+/// Those of the steps; `Cancelled` if a scope of the thread is.
 pub fn run(plan: &BufferPlan, steps: &mut impl StepRunner, mut times: Option<&mut [Timed]>) -> Result<()> {
     let (mut begun, mut next) = (times.as_ref().map(|_| Instant::now()), 0);
+    let scopes = RunScopes::of_thread();
     for (launch, LaunchPlan { steps: own, .. }) in plan.launches.iter().enumerate() {
+        scopes.look()?;
         let at = next;
         next += 1;
         let _span = spans::launch(launch, own.len());

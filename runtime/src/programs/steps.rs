@@ -3,9 +3,10 @@
 //! Each tile runs all its steps before the next: elements of the state are independent, and those of a tile stay in the cache. Threads
 //! share the tiles.
 
+use crate::cancellation::{RunScopes, UNWATCHED};
 use crate::execution::code::{CodeOptions, Kernel};
 use crate::execution::kernels;
-use crate::execution::threads::Threads;
+use crate::execution::threads::{Threads, one_by_one};
 use crate::programs::literals::Literals;
 use ndjit_codegen::clif::{AccumulatorLayout, Cell};
 use ndjit_codegen::passes::loops::LoopKernel;
@@ -21,6 +22,9 @@ const TILE_BYTES: usize = 16 << 10;
 /// The minimum number of elements of a tile, and a factor of it, if there are as many.
 const LEAST: usize = 256;
 const GRAIN: usize = 64;
+
+/// The estimate is that of independent elements; steps of scalars, which wait for each other, take several times as long.
+const CHAIN: f64 = 5.0;
 
 /// A loop with its kernel.
 #[derive(Debug)]
@@ -163,14 +167,42 @@ impl CompiledLoop {
             let mut own = StepPointers::from_slice(shared.0);
             let mut extents = extents.clone();
             tiles.cut(tile, &mut own, &mut extents, &self.strides);
-            // SAFETY: reads and writes lie in memory of operands, state and results: checked when the loop was built, for as many steps as
-            // there are slices; if only scalars move along the steps, for any number. Buffers of state and results belong to this call. The
-            // state is read and written at the same index, or by one thread, in the order of the steps; tiles have different indices.
-            unsafe { self.kernel.call(&own, &extents, &self.strides, &registers) }
+            let (most, scopes) = (self.unwatched(&extents), RunScopes::of_thread());
+            let mut left = trips;
+            loop {
+                extents[self.steps] = left.min(most);
+                // SAFETY: reads and writes lie in memory of operands, state and results: checked when the loop was built, for as many steps as
+                // there are slices; if only scalars move along the steps, for any number. Buffers of state and results belong to this call. The
+                // state is read and written at the same index, or by one thread, in the order of the steps; tiles have different indices.
+                unsafe { self.kernel.call(&own, &extents, &self.strides, &registers)? };
+                left -= extents[self.steps];
+                // SAFETY: the last output is the condition's byte, which the kernel has stored.
+                let ended = self.leaves && own.last().is_some_and(|condition| unsafe { **condition } == 0);
+                if left == 0 || ended {
+                    return Ok(());
+                }
+                scopes.look()?;
+                self.advance(&mut own, extents[self.steps]);
+            }
         };
         match tiles.shared {
-            false => (0..tiles.count).try_for_each(one),
+            false => one_by_one(tiles.count, one),
             true => self.threads.each(tiles.count, tiles.time, one),
+        }
+    }
+
+    /// The number of steps of one call, for the indices of a tile: a call of many steps is cut for looks whether the run is cancelled. The
+    /// state between two calls is that in memory.
+    fn unwatched(&self, extents: &[usize]) -> usize {
+        let indices = extents.iter().enumerate().filter(|(n, _)| *n != self.steps);
+        let size = indices.fold(1usize, |all, (_, &extent)| all.saturating_mul(extent));
+        ((UNWATCHED / CHAIN / (size as f64 * self.kernel.cost())) as usize).max(1)
+    }
+
+    /// Moves pointers on by so many steps.
+    fn advance(&self, pointers: &mut [*mut u8], steps: usize) {
+        for (pointer, strides) in pointers.iter_mut().zip(self.strides.chunks(self.extents.len())) {
+            *pointer = pointer.wrapping_offset(strides[self.steps].wrapping_mul(steps as isize));
         }
     }
 
@@ -191,7 +223,9 @@ impl CompiledLoop {
         // SAFETY: the caller's promise: results of these sizes.
         let read =
             |(&result, &bytes): (&*mut u8, &usize)| unsafe { std::slice::from_raw_parts(result, bytes) }.to_vec();
+        let scopes = RunScopes::of_thread();
         loop {
+            scopes.look()?;
             let before: Vec<Vec<u8>> = results.iter().zip(&self.state).map(read).collect();
             // SAFETY: as in `run`, for one step.
             unsafe { self.kernel.call(pointers, &extents, &self.strides, registers)? };

@@ -10,6 +10,7 @@ writes `tests/goldens/ops/numpy2_result_dtypes.json`. One library to a virtual e
     ivy_precise ivy_imprecise   ivy==1.0.0.5 numpy==1.26.4        (NumPy backend, PreciseMode on and off)
     tensorflow                  tensorflow-cpu==2.21.0
     array_api                   array-api-strict==2.6.1 numpy==2.4.6
+    numexpr                     numexpr==2.14.2 numpy==2.4.6    (writes promotion/numexpr.json, too)
 
 Operands are one-dimensional arrays of ones and, for `i*` `f*` `c*`, the Python scalars 1, 1.0 and 1j (lists of them in
 reductions). Nothing here knows a promotion rule but `highest_kind_first`, which checks the rule stated for NumPy.
@@ -151,9 +152,40 @@ def array_api(name):
     )  # fmt: skip
 
 
+def numexpr(name):
+    ne, np = importlib.import_module("numexpr"), importlib.import_module("numpy")
+    symbols = dict(
+        add="+", subtract="-", multiply="*", divide="/", floor_divide="//", remainder="%", pow="**", equal="==", not_equal="!=",
+        less="<", less_equal="<=", greater=">", greater_equal=">=", bitwise_and="&", bitwise_or="|", bitwise_xor="^",
+        bitwise_left_shift="<<", bitwise_right_shift=">>",
+    )  # fmt: skip
+    texts = {op: f"{{}} {symbol} {{}}" for op, symbol in symbols.items()} | dict(negative="-{}", positive="+{}", bitwise_invert="~{}")
+    older = dict(acos="arccos", acosh="arccosh", asin="arcsin", asinh="arcsinh", atan="arctan", atan2="arctan2", atanh="arctanh")
+
+    def function(op, text):
+        def evaluate(*operands):
+            # Numbers stand in the text, one for a list: as arguments they are arrays, an integer an i64.
+            operands = [x[0] if isinstance(x, list) else x for x in operands]
+            names = {f"x{n}": operand for n, operand in enumerate(operands) if isinstance(operand, np.ndarray)}
+            return ne.evaluate(text.format(*(f"x{n}" if f"x{n}" in names else repr(x) for n, x in enumerate(operands))), names)
+
+        return evaluate
+
+    functions = {op: f"{older.get(op, op)}({', '.join(['{}'] * count)})" for count, ops in ((1, UNARY), (2, BINARY)) for op in ops}
+    known = ne.expressions.functions
+    texts |= {op: text for op, text in functions.items() if older.get(op, op) in known}
+    texts |= {op: f"{op}({{}})" for op in ("sum", "prod", "min", "max")} | dict(where="where({}, {}, {})")
+    return SimpleNamespace(
+        title="numexpr", version=f"{ne.__version__}, numpy {np.__version__}", spaces=[],
+        other={op: function(op, text) for op, text in texts.items()}, pair=function("add", "{} + {}"), nary={},
+        make=lambda dtype, n: None if dtype == "bfloat16" else np.ones(n, dtype), clip=None, can_cast={},
+    )  # fmt: skip
+
+
 LIBRARIES = dict(
-    numpy2=numpy, numpy1=numpy, torch=torch, ivy_precise=ivy, ivy_imprecise=ivy, tensorflow=tensorflow, array_api=array_api
-)
+    numpy2=numpy, numpy1=numpy, torch=torch, ivy_precise=ivy, ivy_imprecise=ivy, tensorflow=tensorflow, array_api=array_api,
+    numexpr=numexpr,
+)  # fmt: skip
 
 
 # What was read off the results and where the source says so; written to the files as `notes`.
@@ -177,6 +209,10 @@ NOTES = {
     "ivy_imprecise": IVY_NOTES,
     "tensorflow": ["functions take operands of one dtype; a Python number is converted to the tensor's dtype, as a first operand by the operators only"],
     "array_api": ["clip gives the dtype of its first operand: https://data-apis.org/array-api/2024.12/API_specification/generated/array_api.clip.html"],
+    "numexpr": [
+        "kinds, not dtypes: operands become bool, int32, int64, float32, float64 or complex128 first, and the greatest kind is computed in; a number in the text is an int32, a float64 or a complex128: https://github.com/pydata/numexpr/blob/v2.14.2/numexpr/expressions.py (commonKind, ConstantNode) and necompiler.py (getArguments)",
+        "some functions have a least kind (func in expressions.py), and integers are float64 in all but copy, ones_like, round and sign",
+    ],
 }  # fmt: skip
 
 
@@ -228,6 +264,7 @@ class Measurement:
         text = re.sub(r"(promote|but|type|Got:|got:?) (\w+) and (\w+)", r"\1 <dtype> and <dtype>", text)
         text = re.sub(r"\b((u?int|float|bfloat|complex|half|double)\d*(_ref)?|bool)\b", "<dtype>", text)
         text = re.sub(r"<dtype>(, <dtype>)+", "<dtype>, ...", text)
+        text = re.sub(r"matching opcode for '\w+'", "matching opcode", text)
         refusal = {"type": type(error).__name__, "message": text[:120]}
         if refusal not in self.errors:
             self.errors.append(refusal)
@@ -265,7 +302,7 @@ def measure(name):
         "binary": without_repeats(binary),
         "where": m.table(lambda a, b: where(truth, a, b)),
         "where_cond": m.row(lambda c: where(c, m.ones["f32"], m.ones["i8"]), m.ones),
-        "clip": m.table(lambda a, b: library.clip(a, b, b)),
+        **({"clip": m.table(lambda a, b: library.clip(a, b, b))} if library.clip else {}),
         "reductions": {op: m.row(find(op), m.threes) for op in REDUCTIONS if find(op)},
         "defaults": defaults(m),
         "can_cast": {rule: can_cast(m, ask) for rule, ask in library.can_cast.items()},
@@ -368,5 +405,12 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     name = sys.argv[1]
     path = pathlib.Path(__file__).parent.parent / "ops" / f"{name}_result_dtypes.json"
-    path.write_text(layout(measure(name)) + "\n")
-    print(f"{path}: {path.stat().st_size} bytes")
+    measured = measure(name)
+    files = {path: measured}
+    if name == "numexpr":
+        table = [[None if cell in "-" or cell[0] == "!" else cell for cell in row] for row in measured["binary"]["add"]]
+        promotion = {"name": name, "library": name, "version": measured["version"], "method": "a + b; the numbers 1, 1.0, 1j in the text", "types": TYPES, "table": table}
+        files[path.parent.parent / "promotion" / "numexpr.json"] = promotion
+    for path, content in files.items():
+        path.write_text(layout(content) + "\n")
+        print(f"{path}: {path.stat().st_size} bytes")

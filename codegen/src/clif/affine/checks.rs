@@ -62,10 +62,9 @@ impl AffineRows {
         let next = evaluate(&mut emitter, &moved, state);
         let mut check = Checks { emitter, nest, envs: [start, next], holds: None };
 
-        let total = match ends {
-            Some((equal, [x, y])) => check.steps(equal, [x, y]),
-            None => total,
-        };
+        let all = ends.map(|(equal, compared)| check.steps(equal, compared));
+        let goes_on = all.map(|all| check.emitter.b.ins().icmp(IntCC::UnsignedGreaterThan, all, total));
+        let total = all.map_or(total, |all| check.emitter.b.ins().umin(all, total));
         check.unsigned_below(total, MIN_STEPS, LIMIT);
         let span = check.emitter.b.ins().iadd_imm_s(total, -1);
         // A `while` loop evaluates its condition once more.
@@ -82,6 +81,7 @@ impl AffineRows {
         let mut steps = AffineLoop {
             last: last.collect(),
             total,
+            goes_on,
             end: None,
             bases: Vec::with_capacity(self.accesses.len()),
             rows: Vec::with_capacity(self.accesses.len()),

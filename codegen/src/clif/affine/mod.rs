@@ -80,6 +80,8 @@ pub(super) struct AffineRows {
 pub(super) struct AffineLoop {
     /// The number of steps.
     pub(super) total: Value,
+    /// The condition of a `while` loop after them.
+    pub(super) goes_on: Option<Value>,
     /// The words after the last step of accumulators that no step needs.
     pub(super) last: Vec<Option<Value>>,
     /// The offset that is not zero before the last step: id, and the value after it.

@@ -42,6 +42,7 @@ pub const ARRAY_API: System = System {
             reason: "the Array API standard takes a bare number beside an array of its kind or a higher one, not of bool",
         },
     ],
+    ops: &[],
 };
 
 /// Joins dtypes of one kind to the smallest dtype that holds both. Floats and complex numbers count as one kind. A bare

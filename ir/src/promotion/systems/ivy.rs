@@ -35,6 +35,7 @@ pub const IVY_PRECISE: System = System {
     joins_under: Some(precise),
     rules: RULES,
     lacks: LACKS,
+    ops: &[],
 };
 
 /// Ivy with `PreciseMode(False)`: floats never widen because of an integer.
@@ -45,6 +46,7 @@ pub const IVY_IMPRECISE: System = System {
     joins_under: None,
     rules: RULES,
     lacks: LACKS,
+    ops: &[],
 };
 
 /// Joins dtypes as in NumPy. Bare numbers join as their default dtypes.

@@ -33,6 +33,7 @@ pub const STANDARD: System = System {
     joins_under: None,
     rules: RULES,
     lacks: &[],
+    ops: &[],
 };
 
 /// `jax_numpy_dtype_promotion=strict`.
@@ -43,6 +44,7 @@ pub const STRICT: System = System {
     joins_under: None,
     rules: RULES,
     lacks: &[],
+    ops: &[],
 };
 
 /// JAX's default, with 64-bit types off.
@@ -60,6 +62,7 @@ pub const JAX_32: System = System {
         ..RULES
     },
     lacks: &[],
+    ops: &[],
 };
 
 /// JAX with 64-bit types off, except requested ones (`jax_explicit_x64_dtypes=allow`).
@@ -70,6 +73,7 @@ pub const JAX_32_EXPLICIT: System = System {
     joins_under: None,
     rules: RULES,
     lacks: &[],
+    ops: &[],
 };
 
 /// The table of JAX's documentation of 2019.
@@ -80,6 +84,7 @@ pub const JAX_2019: System = System {
     joins_under: None,
     rules: Rules { weak: WeakResult::Default, ..RULES },
     lacks: &[Lack { dtypes: DTypeSet::EMPTY, weak: true, reason: "the table of 2019 has no rows for bare numbers" }],
+    ops: &[],
 };
 
 /// Returns the join of JAX's lattice, which every pair has.

@@ -28,6 +28,7 @@ pub const LAX: System = System {
         defaults: Defaults::BITS_64,
     },
     lacks: &[],
+    ops: &[],
 };
 
 /// Joins only equal dtypes. Bare numbers have their defaults.

@@ -38,6 +38,7 @@ pub const NUMPY_2: System = System {
     joins_under: None,
     rules: RULES,
     lacks: NO_BF16,
+    ops: &[],
 };
 
 /// NumPy 2 with the bfloat16 of ml_dtypes.
@@ -48,6 +49,7 @@ pub const NUMPY_2_ML_DTYPES: System = System {
     joins_under: None,
     rules: RULES,
     lacks: &[],
+    ops: &[],
 };
 
 /// NumPy 1 without its value-based rules. Dtypes and small Python scalars join as in NumPy 2.
@@ -58,6 +60,7 @@ pub const NUMPY_1: System = System {
     joins_under: None,
     rules: RULES,
     lacks: NO_BF16,
+    ops: &[],
 };
 
 /// Returns the smallest dtype to which both cast safely: 8-bit integers fit in all floats, 16-bit ones in `f32`. In

@@ -40,6 +40,7 @@ pub const TENSORFLOW: System = System {
     joins_under: Some(first_decides),
     rules: RULES,
     lacks: &[],
+    ops: &[],
 };
 
 /// NumPy behaviour, `dtype_conversion_mode="all"`: JAX's lattice.
@@ -50,6 +51,7 @@ pub const TENSORFLOW_NP_ALL: System = System {
     joins_under: None,
     rules: Rules { weak: WeakResult::Weak, ..RULES },
     lacks: &[],
+    ops: &[],
 };
 
 /// NumPy behaviour, `dtype_conversion_mode="safe"`.
@@ -60,6 +62,7 @@ pub const TENSORFLOW_NP_SAFE: System = System {
     joins_under: Some(safe),
     rules: Rules { weak: WeakResult::Weak, ..RULES },
     lacks: &[],
+    ops: &[],
 };
 
 /// NumPy behaviour, `dtype_conversion_mode="legacy"`.
@@ -74,6 +77,7 @@ pub const TENSORFLOW_NP_LEGACY: System = System {
         weak: false,
         reason: "the legacy mode promotes bf16 with 8-bit integers and wider floats only",
     }],
+    ops: &[],
 };
 
 /// Returns the first operand's dtype, or the default dtype of a bare number. A second operand must have that dtype, or

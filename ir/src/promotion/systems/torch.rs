@@ -36,6 +36,7 @@ pub const TORCH: System = System {
         weak: false,
         reason: "PyTorch promotes u16, u32 and u64 with floats and bare numbers only",
     }],
+    ops: &[],
 };
 
 const WIDE_UNSIGNED: DTypeSet =

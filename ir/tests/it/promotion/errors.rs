@@ -274,5 +274,16 @@ fn each_policy_refuses_in_these_words() {
           x: bool
           y: bool
           help: cast explicitly: `cast(x, DType::I64)` and `cast(y, DType::I64)`
+
+        error[promotion]: add: the numexpr policy does not promote bool and bf16
+          x: bool
+          y: bf16
+          NumExpr has no bf16
+          help: cast explicitly: `cast(y, DType::F64)`
+
+        error[promotion]: floor_divide: the numexpr policy does not compute with bool as a number
+          x: bool
+          y: bool
+          help: cast explicitly: `cast(x, DType::I32)` and `cast(y, DType::I32)`
         ");
 }

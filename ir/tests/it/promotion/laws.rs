@@ -83,6 +83,10 @@ fn policies_say_what_they_obey() {
     // With 64-bit types off those are no nodes; the others still form a lattice.
     assert_eq!(Policy::Jax32.non_idempotent(), [DType::U64, DType::I64, DType::F64, DType::C128].map(ValueType::from));
     assert!(Policy::Jax32.non_associative().is_empty());
+    // Of NumExpr's kinds too: only they are results.
+    assert!(Policy::NumExpr.non_associative().is_empty() && Policy::NumExpr.asymmetric().is_empty());
+    let kinds = [DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64, DType::C128].map(ValueType::from);
+    assert!(kinds.iter().all(|kind| !Policy::NumExpr.non_idempotent().contains(kind)));
     for policy in Policy::ALL {
         // An order that sorts operands cannot tell the two of a pair apart, so its joins must be symmetric.
         let sorts = policy.rules().order == ndjit_ir::promotion::system::Order::KindFirst;

@@ -127,6 +127,7 @@ fn indices_have_one_dtype_per_policy() {
     ivy_imprecise: i64
     array_api: i64
     lax: i64, the default integer
+    numexpr: i64
     ");
 }
 

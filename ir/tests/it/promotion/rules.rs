@@ -57,6 +57,26 @@ fn set_defaults_reach_weak_results_under_every_policy() {
 }
 
 #[test]
+fn ops_may_have_rules_of_their_own() {
+    let types = |policy: Policy, op: Op, operands: &[DType]| {
+        let operands: Vec<ValueType> = operands.iter().map(|&dtype| dtype.into()).collect();
+        policy.resolve_op(op, &operands).map(|types| types.result)
+    };
+    let floats = [DType::F32, DType::F32];
+    assert_eq!(types(Policy::NumExpr, Op::Maximum, &floats), Ok(DType::F64.into()));
+    assert_eq!(types(Policy::NumExpr, Op::Complex, &floats), Ok(DType::C128.into()));
+    assert_eq!(types(Policy::NumExpr, Op::Subtract, &floats), Ok(DType::F32.into()));
+    assert_eq!(types(Policy::NumPy2, Op::Maximum, &floats), Ok(DType::F32.into()));
+    // An own rule is for bool, too, which is otherwise no number.
+    assert_eq!(types(Policy::NumExpr, Op::Fmod, &[DType::Bool; 2]), Ok(DType::F32.into()));
+    assert!(types(Policy::NumExpr, Op::Remainder, &[DType::Bool; 2]).is_err());
+    // Other defaults reach bare numbers beside arrays.
+    let narrow = Policy::NumExpr.with_defaults(Defaults::BITS_32).unwrap();
+    assert_eq!(narrow.join(DType::F32.into(), Weak::Float.into()), Some(DType::F32.into()));
+    assert_eq!(Policy::NumExpr.join(DType::F32.into(), Weak::Float.into()), Some(DType::F64.into()));
+}
+
+#[test]
 fn defaults_are_of_the_widths_a_policy_takes() {
     let wide = Policy::Jax32.with_defaults(Defaults::BITS_64).unwrap();
     assert_eq!((wide, wide.defaults()), (Policy::Jax32, Defaults::BITS_32));

@@ -15,7 +15,7 @@ mod task;
 use crate::execution::calls::{CallRecording, Immediate};
 use crate::execution::code::{Composed, Kernel, KernelOperands};
 use crate::execution::cost;
-use crate::execution::threads::{Threads, catch};
+use crate::execution::threads::{Threads, catch, one_by_one};
 use crate::execution::tiling::{ReduceTiles, product};
 pub use accumulators::fill;
 use accumulators::{Accumulated, AccumulatorArray, Cube, tree};
@@ -118,7 +118,7 @@ impl Composed for Reducer {
             let time = product(operands.extents) as f64 * self.cost();
             threads.each(tiles.count(), time, work)?;
         } else {
-            catch(|| (0..tiles.count()).try_for_each(work))?;
+            one_by_one(tiles.count(), work)?;
         }
         let Some(partial) = partial else { return Ok(()) };
         let arrays: SmallVec<[AccumulatorArray; 1]> = partial.places.arrays().collect();

@@ -12,7 +12,7 @@ use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::execution::cost;
 use crate::execution::kernels;
 use crate::execution::reduce::element;
-use crate::execution::threads::{CHUNKS_PER_THREAD, Threads, catch};
+use crate::execution::threads::{CHUNKS_PER_THREAD, Threads, one_by_one};
 use crate::execution::tiling::{Run, Runs, Tile, before_last_two, even, last_two, product};
 use crate::memory::block::ALIGN;
 use ndjit_codegen::passes::split::{JAM, NestPart, ScanParts};
@@ -189,7 +189,7 @@ impl Composed for Scanner {
             let work = |index: usize| work(ScanTask { scanner: self, operands, tile: tiles.tile(index) });
             match pieces > 1 {
                 true => threads.each(tiles.count(), size as f64 * cost, work),
-                false => catch(|| (0..tiles.count()).try_for_each(work)),
+                false => one_by_one(tiles.count(), work),
             }
         };
         let (count, blocks) = (tiles.count(), tiles.blocks.extent);

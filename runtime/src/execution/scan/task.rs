@@ -1,6 +1,7 @@
 //! One task of a scan: blocks of the rows of a tile.
 
 use super::Scanner;
+use crate::cancellation::RunScopes;
 use crate::execution::calls::CallSink;
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::tiling::{Tile, last_two};
@@ -62,8 +63,9 @@ impl ScanTask<'_> {
         let local = self.local(sink)?;
         let ScanTask { scanner, tile, .. } = self;
         let end = tile.blocks.start + tile.blocks.len;
-        let mut block = tile.blocks.start;
+        let (mut block, scopes) = (tile.blocks.start, RunScopes::of_thread());
         while block < end {
+            scopes.look()?;
             let carry = (carried && block > 0).then(|| block * BLOCK - 1);
             let (from, len) = self.elements(block);
             // SAFETY: the caller's promise. The steps of a block are taken in order, and blocks one after the other, or without carries, which

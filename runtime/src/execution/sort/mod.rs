@@ -10,7 +10,7 @@ mod task;
 
 use crate::execution::code::{CodeOptions, Composed, Kernel, KernelOperands};
 use crate::execution::cost;
-use crate::execution::threads::{Threads, catch};
+use crate::execution::threads::{Threads, one_by_one};
 use crate::execution::tiling::{Run, Runs, Tile, before_last_two, even, last_two, product};
 use crate::memory::block::ALIGN;
 use ndjit_codegen::passes::split::SortParts;
@@ -147,11 +147,11 @@ impl Composed for Sorter {
         };
         if shared {
             let parts = SortWorkers { threads: Some((threads, time)), count: threads.count() };
-            return catch(|| (0..tiles.count()).try_for_each(|index| work(index, parts)));
+            return one_by_one(tiles.count(), |index| work(index, parts));
         }
         match pieces > 1 {
             true => threads.each(tiles.count(), time, |index| work(index, SortWorkers::ONE)),
-            false => catch(|| (0..tiles.count()).try_for_each(|index| work(index, SortWorkers::ONE))),
+            false => one_by_one(tiles.count(), |index| work(index, SortWorkers::ONE)),
         }
     }
 }

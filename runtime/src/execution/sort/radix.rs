@@ -6,6 +6,7 @@
 //! standard library's unstable sort) 21; with their indices 19, 28 and 31; 64-bit keys 26, 57 and 25.
 
 use super::key::{BUCKETS, RadixItem};
+use crate::cancellation;
 use crate::execution::threads::Threads;
 use crate::execution::tiling::{Run, Runs};
 use ndjit_ir::Result;
@@ -65,7 +66,10 @@ impl SortWorkers<'_> {
         let runs = self.runs(len);
         match self.threads {
             Some((threads, time)) => threads.each(runs.count(), time, |part| work(part, runs.get(part))),
-            None => (0..runs.count()).try_for_each(|part| work(part, runs.get(part))),
+            None => {
+                cancellation::look()?;
+                (0..runs.count()).try_for_each(|part| work(part, runs.get(part)))
+            }
         }
     }
 

@@ -83,15 +83,15 @@ const PARAMETERS: &[(&str, &str)] = &[
 ];
 
 /// Module names before functions and dtypes.
-pub(super) const MODULES: [&str; 6] = ["np", "numpy", "jnp", "torch", "math", "scipy"];
+pub(crate) const MODULES: [&str; 6] = ["np", "numpy", "jnp", "torch", "math", "scipy"];
 
 /// The alternative to a missing function.
-pub(super) fn instead(name: &str) -> Option<&'static str> {
+pub(crate) fn instead(name: &str) -> Option<&'static str> {
     row(ROWS, name)
 }
 
 /// The alternative to arguments that a function lacks.
-pub(super) fn more_arguments(name: &str) -> Option<String> {
+pub(crate) fn more_arguments(name: &str) -> Option<String> {
     row(PARAMETERS, name).map(str::to_owned)
 }
 
@@ -102,8 +102,7 @@ fn row(rows: &'static [(&str, &str)], name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{PARAMETERS, ROWS};
-    use crate::expression::{functions, parse, trace};
-    use crate::memory::Budget;
+    use crate::{Budget, functions, parse, trace};
     use ndjit::{DType, spec};
 
     #[test]

@@ -4,7 +4,7 @@ use ndjit::{Error, ErrorCode, SourceLoc};
 use std::fmt;
 
 /// The place of a column.
-pub(super) fn place(column: u32) -> SourceLoc {
+pub(crate) fn place(column: u32) -> SourceLoc {
     SourceLoc::in_expression(column)
 }
 
@@ -24,11 +24,11 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(column: u32, what: impl Into<String>) -> Problem {
+    pub(crate) fn new(column: u32, what: impl Into<String>) -> Problem {
         Problem { code: ErrorCode::Parse, what: what.into(), column, facts: Vec::new(), help: None }
     }
 
-    pub(super) fn help(self, help: impl Into<String>) -> Problem {
+    pub(crate) fn help(self, help: impl Into<String>) -> Problem {
         Problem { help: Some(help.into()), ..self }
     }
 }

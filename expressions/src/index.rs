@@ -1,12 +1,12 @@
 //! Indexing of arrays and lists.
 
-use super::error::Problem;
-use super::node::{Id, IndexPart};
-use super::value::{NodeValue, PlacedArgument};
+use crate::error::Problem;
+use crate::node::{Id, IndexPart};
+use crate::value::{NodeValue, PlacedArgument};
 use ndjit::manipulation::Slice;
 
 /// Evaluates an index such as `x[1:, ::-1, None]`. Ranges are clipped to their axis, as in Python.
-pub(super) fn index(
+pub(crate) fn index(
     x: &NodeValue,
     parts: &[IndexPart],
     argument: impl Fn(Id) -> PlacedArgument,

@@ -1,9 +1,9 @@
 //! Names in expressions: functions with their parameters, from the tables of ops and reductions and from a list of
 //! others; and constants.
 
-use super::error::Problem;
-use super::node::ExprNumber;
-use super::numpy;
+use crate::error::Problem;
+use crate::node::ExprNumber;
+use crate::numpy;
 use ndjit::{DType, Op, Reduction, Scan, Sort, nearest};
 
 /// A function that an expression can call.
@@ -117,10 +117,10 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Attributes of arrays.
-pub(super) const ATTRIBUTES: [&str; 7] = ["T", "mT", "ndim", "shape", "size", "real", "imag"];
+pub(crate) const ATTRIBUTES: [&str; 7] = ["T", "mT", "ndim", "shape", "size", "real", "imag"];
 
 /// Named constants.
-pub(super) fn constant(name: &str) -> Option<ExprNumber> {
+pub(crate) fn constant(name: &str) -> Option<ExprNumber> {
     Some(ExprNumber::Float(match name {
         "pi" => std::f64::consts::PI,
         "e" => std::f64::consts::E,
@@ -133,7 +133,7 @@ pub(super) fn constant(name: &str) -> Option<ExprNumber> {
 /// All function names, sorted, with their functions.
 ///
 /// ```
-/// use ndjit_cli::expression::{ExprFunction, functions};
+/// use ndjit_expressions::{ExprFunction, functions};
 ///
 /// assert!(functions().contains(&("sin", ExprFunction::Op(ndjit::Op::Sin))));
 /// ```
@@ -154,7 +154,7 @@ pub fn functions() -> Vec<(&'static str, ExprFunction)> {
 }
 
 /// The function of this name, called at a column.
-pub(super) fn function(name: &str, column: u32) -> Result<ExprFunction, Problem> {
+pub(crate) fn function(name: &str, column: u32) -> Result<ExprFunction, Problem> {
     let all = functions();
     if let Some((_, function)) = all.iter().find(|(known, _)| *known == name) {
         return Ok(*function);
@@ -209,13 +209,13 @@ impl ExprFunction {
     }
 
     /// Checks whether the brackets of a last list argument may be omitted: `x.reshape(2, -1)`.
-    pub(super) fn takes_list(self) -> bool {
+    pub(crate) fn takes_list(self) -> bool {
         matches!(self, ExprFunction::Other(Other::Reshape | Other::PermuteDims | Other::BroadcastTo))
     }
 }
 
 /// The defaults of an op's last operands, as in NumPy.
-pub(super) fn defaults(op: Op) -> &'static [ExprNumber] {
+pub(crate) fn defaults(op: Op) -> &'static [ExprNumber] {
     match op {
         Op::IsClose => &[ExprNumber::Float(1e-5), ExprNumber::Float(1e-8)],
         _ => &[],
@@ -223,7 +223,7 @@ pub(super) fn defaults(op: Op) -> &'static [ExprNumber] {
 }
 
 /// The parameter of a keyword argument; NumPy and PyTorch have other names for some.
-pub(super) fn parameter(name: &str) -> &str {
+pub(crate) fn parameter(name: &str) -> &str {
     match name {
         "ddof" => "correction",
         "a" => "x",

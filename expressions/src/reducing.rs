@@ -1,27 +1,27 @@
 //! Calls of reductions, scans and sorts.
 
-use super::arguments::BoundArguments;
-use super::error::Problem;
-use super::value::{NodeValue, PlacedArgument};
+use crate::arguments::BoundArguments;
+use crate::error::Problem;
+use crate::value::{NodeValue, PlacedArgument};
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::Operand;
 use ndjit::reductions::IntoAxes;
 use ndjit::{Axes, Expr, Reduction, Scan, Sort, keepdims};
 
 /// The result of a reduction.
-pub(super) fn reduce(reduction: Reduction, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
+pub(crate) fn reduce(reduction: Reduction, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let (x, asked) = (given.expr("x")?, asked(given)?);
     Ok(dynamic::reduce(reduction, x.operand(), axes(given)?, asked))
 }
 
 /// The result of a scan.
-pub(super) fn scan(scan: Scan, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
+pub(crate) fn scan(scan: Scan, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let (x, asked) = (given.expr("x")?, asked(given)?);
     Ok(dynamic::scan(scan, x.operand(), axis(x, given)?, asked))
 }
 
 /// The result of a sort.
-pub(super) fn sort(sort: Sort, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
+pub(crate) fn sort(sort: Sort, given: &BoundArguments<'_>) -> Result<Expr, Problem> {
     let (x, asked) = (given.expr("x")?, asked(given)?);
     Ok(dynamic::sort(sort, x.operand(), axis(x, given)?, asked))
 }
@@ -49,7 +49,7 @@ fn axis(x: Expr, given: &BoundArguments<'_>) -> Result<isize, Problem> {
 }
 
 /// The given axes, or all, with `keepdims`.
-pub(super) fn axes(given: &BoundArguments<'_>) -> Result<Axes, Problem> {
+pub(crate) fn axes(given: &BoundArguments<'_>) -> Result<Axes, Problem> {
     let axes = match given.ints("axis")? {
         Some(axes) => axes.axes(),
         None => (..).axes(),

@@ -1,8 +1,8 @@
 //! Arithmetic on numbers only, as in Python: exact integers, otherwise 64-bit floats and complex numbers of these. The
 //! result is a weak number in operations with arrays.
 
-use super::error::Problem;
-use super::node::ExprNumber;
+use crate::error::Problem;
+use crate::node::ExprNumber;
 use ndjit::debug::with_jit_disabled;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{
@@ -15,7 +15,7 @@ const OF_A_WIDTH: [Op; 7] =
     [Op::RotateLeft, Op::RotateRight, Op::SaturatingAdd, Op::SaturatingSubtract, Op::Popcount, Op::Clz, Op::Ctz];
 
 /// The result of an op on numbers; `None` if the library computes it or reports its error.
-pub(super) fn computed(op: Op, name: &str, numbers: &[ExprNumber], column: u32) -> Result<Option<ExprNumber>, Problem> {
+pub(crate) fn computed(op: Op, name: &str, numbers: &[ExprNumber], column: u32) -> Result<Option<ExprNumber>, Problem> {
     if OF_A_WIDTH.contains(&op) {
         return Ok(None);
     }
@@ -123,9 +123,17 @@ impl ExprNumber {
         }
     }
 
-    /// As a weak number.
-    pub(super) fn scalar(self, column: u32) -> Result<Scalar, Problem> {
+    /// As a weak number. Under NumExpr's policy an integer of more than 32 bits is an `i64`, as there: as in C, the digits
+    /// of a number are its type, and no value that is computed decides.
+    pub(crate) fn scalar(self, column: u32) -> Result<Scalar, Problem> {
         Ok(match self {
+            ExprNumber::Int(n)
+                if let Ok(wide) = i64::try_from(n)
+                    && i32::try_from(n).is_err()
+                    && ndjit::policy().name() == Policy::NumExpr.name() =>
+            {
+                strong(wide)
+            }
             ExprNumber::Bool(truth) => weak(truth),
             ExprNumber::Float(x) => weak(x),
             ExprNumber::Imaginary(y) => weak(Complex::new(0.0, y)),
@@ -143,14 +151,14 @@ impl ExprNumber {
     }
 
     /// As a scalar array of a dtype; `None` if the library casts it.
-    pub(super) fn of(self, dtype: DType) -> Option<Expr> {
+    pub(crate) fn of(self, dtype: DType) -> Option<Expr> {
         // Floats round once from 64 bits; integers are exact.
         let wide = matches!(self, ExprNumber::Int(_) | ExprNumber::Float(_)) && !matches!(dtype.kind(), Kind::Bool);
         wide.then(|| Expr::from(self.strong(false)).cast(dtype))
     }
 
     /// Rejects a dtype that cannot represent the number; `help` suggests a way out.
-    pub(super) fn fits(self, dtype: DType, what: &str, column: u32, help: &str) -> Result<(), Problem> {
+    pub(crate) fn fits(self, dtype: DType, what: &str, column: u32, help: &str) -> Result<(), Problem> {
         let ends = match self {
             ExprNumber::Int(n) => iinfo(dtype)
                 .ok()

@@ -1,8 +1,8 @@
 //! The notation of expressions, in which errors and explanations of the library are printed.
 
-use ndjit::Explanation;
 use ndjit::explain::Origin;
 use ndjit::help::{Code, HelpNotation, one_of};
+use ndjit::{Error, ErrorCode, Explanation};
 
 /// The notation of expressions.
 pub struct ExpressionNotation;
@@ -25,6 +25,26 @@ impl HelpNotation for ExpressionNotation {
             Code::Power => "`x ** y`".to_owned(),
             Code::DTypes(dtypes) => one_of(dtypes),
         }
+    }
+}
+
+/// The error in the notation of expressions, without its place in the source of this program.
+///
+/// ```
+/// use ndjit_expressions::in_notation;
+///
+/// let error = ndjit::zeros(3).sum(1).error().unwrap().clone();
+/// assert!(in_notation(&error).place().is_none());
+/// assert_eq!(in_notation(&error).headline(), error.headline());
+/// ```
+pub fn in_notation(error: &Error) -> Error {
+    // In an expression, a number is no argument of a call.
+    let is_call = error.code() == ErrorCode::Literal && error.name() == Some("call");
+    let error = if is_call { error.clone().unnamed() } else { error.clone() };
+    let portable = error.facts().iter().fold(Error::new(error.code(), error.headline()), Error::fact);
+    match error.way_out() {
+        Some(help) => portable.help(help.in_notation(&ExpressionNotation)),
+        None => portable,
     }
 }
 

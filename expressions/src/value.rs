@@ -1,13 +1,13 @@
 //! The values of an expression's nodes during tracing.
 
-use super::error::Problem;
-use super::node::ExprNumber;
+use crate::error::Problem;
+use crate::node::ExprNumber;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{DType, Expr};
 
 /// A traced array, or another argument: numbers, dtypes, lists, texts.
 #[derive(Clone, Debug)]
-pub(super) enum NodeValue {
+pub(crate) enum NodeValue {
     Expr(Expr),
     Number(ExprNumber),
     DType(DType),
@@ -18,7 +18,7 @@ pub(super) enum NodeValue {
 
 /// A value used as an argument, and the column of its errors.
 #[derive(Clone, Debug)]
-pub(super) struct PlacedArgument {
+pub(crate) struct PlacedArgument {
     pub value: NodeValue,
     pub column: u32,
 }

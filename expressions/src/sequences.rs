@@ -1,18 +1,18 @@
 //! Arrays created from numbers: sequences and identity matrices.
 
-use super::arguments::BoundArguments;
-use super::error::Problem;
-use super::making::{extent, one};
-use super::node::ExprNumber;
-use super::value::{NodeValue, PlacedArgument};
-use crate::memory::{Budget, Reservation};
+use crate::arguments::BoundArguments;
+use crate::error::Problem;
+use crate::making::{extent, one};
+use crate::node::ExprNumber;
 use crate::notation::ExpressionNotation;
+use crate::value::{NodeValue, PlacedArgument};
+use crate::{Budget, Reservation};
 use ndjit::creation::Interval;
 use ndjit::{Array, DType, Error, Expr, Scalar, dtype, linspace, logspace};
 use std::cell::RefCell;
 
 /// The memory of sequences while a program is traced.
-pub(super) struct Sequences {
+pub(crate) struct Sequences {
     budget: Budget,
     held: RefCell<Vec<Reservation>>,
 }
@@ -58,7 +58,7 @@ fn number(given: &BoundArguments<'_>, parameter: &str) -> Result<Option<(Scalar,
 }
 
 /// Evaluates `arange(stop)` and `arange(start, stop, step)`.
-pub(super) fn arange(given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
+pub(crate) fn arange(given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let zero = (ExprNumber::Int(0).scalar(given.column)?, 0.0);
     let unit = (ExprNumber::Int(1).scalar(given.column)?, 1.0);
     let (first, second) = (number(given, "start")?.unwrap_or(zero), number(given, "stop")?);
@@ -82,7 +82,7 @@ pub(super) fn arange(given: &BoundArguments<'_>, sequences: &Sequences) -> Resul
 }
 
 /// Evaluates `linspace(start, stop, num)`; for `logspace`, exponents of 10.
-pub(super) fn spaced(given: &BoundArguments<'_>, sequences: &Sequences, powers: bool) -> Result<Expr, Problem> {
+pub(crate) fn spaced(given: &BoundArguments<'_>, sequences: &Sequences, powers: bool) -> Result<Expr, Problem> {
     let (start, _) = given.given("start", number(given, "start")?)?;
     let (stop, _) = given.given("stop", number(given, "stop")?)?;
     let count = extent(given, "num", given.int("num")?.unwrap_or(50))?;
@@ -105,7 +105,7 @@ fn between(interval: impl Interval, count: usize, of: Option<DType>, powers: boo
 }
 
 /// Evaluates `eye(rows)` and `eye(rows, columns, k=1)`.
-pub(super) fn eye(given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
+pub(crate) fn eye(given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let rows = one(given, "n_rows")?;
     let columns = given.int("n_cols")?.unwrap_or(rows);
     let sizes = [extent(given, "n_rows", rows)?, extent(given, "n_cols", columns)?];

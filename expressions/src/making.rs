@@ -1,19 +1,19 @@
 //! Calls of functions that create, move or cast.
 
-use super::arguments::BoundArguments;
-use super::error::Problem;
-use super::names::Other;
-use super::node::ExprNumber;
-use super::reducing::axes;
-use super::sequences::{self, Sequences};
-use super::value::{NodeValue, PlacedArgument};
+use crate::arguments::BoundArguments;
+use crate::error::Problem;
+use crate::names::Other;
+use crate::node::ExprNumber;
+use crate::reducing::axes;
+use crate::sequences::{self, Sequences};
+use crate::value::{NodeValue, PlacedArgument};
 use ndjit::{
     Expr, Pad, Scalar, Shape, concat, diagonal, diff, dtype, full_like, log_softmax, median, ones_like, pad, positions,
     quantile, roll, sliding_window, softmax, stack, tile, trapezoid, tril, triu, zeros_like,
 };
 
 /// The result of a call.
-pub(super) fn call(other: Other, given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
+pub(crate) fn call(other: Other, given: &BoundArguments<'_>, sequences: &Sequences) -> Result<Expr, Problem> {
     let x = || given.expr("x");
     let axis = |otherwise: isize| Ok::<isize, Problem>(given.int("axis")?.unwrap_or(otherwise));
     Ok(match other {
@@ -110,12 +110,12 @@ fn signed(shape: &Shape) -> Vec<isize> {
 }
 
 /// A required integer.
-pub(super) fn one(given: &BoundArguments<'_>, parameter: &str) -> Result<isize, Problem> {
+pub(crate) fn one(given: &BoundArguments<'_>, parameter: &str) -> Result<isize, Problem> {
     given.given(parameter, given.int(parameter)?)
 }
 
 /// An integer as an extent or a count.
-pub(super) fn extent(given: &BoundArguments<'_>, parameter: &str, number: isize) -> Result<usize, Problem> {
+pub(crate) fn extent(given: &BoundArguments<'_>, parameter: &str, number: isize) -> Result<usize, Problem> {
     usize::try_from(number).map_err(|_| {
         given.problem_of(parameter, format_args!("`{parameter}`: {number} is negative")).help("give 0 or more")
     })

@@ -2,8 +2,7 @@
 
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, DType, Error, ErrorCode, Op, Reduction, Scan, Sort, Spec, spec};
-use ndjit_cli::expression::{ExprFunction, MOST_NODES, functions, parse, trace};
-use ndjit_cli::memory::Budget;
+use ndjit_expressions::{Budget, ExprFunction, MOST_NODES, functions, parse, trace};
 
 /// Inputs of all tests in this file.
 fn inputs() -> Vec<(&'static str, Array)> {

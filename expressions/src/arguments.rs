@@ -1,13 +1,14 @@
 //! Binding of a call's arguments to parameters.
 
-use super::error::{Problem, place};
-use super::names::ExprFunction;
-use super::numpy;
-use super::value::{NodeValue, PlacedArgument};
+use crate::counted;
+use crate::error::{Problem, place};
+use crate::names::ExprFunction;
+use crate::numpy;
+use crate::value::{NodeValue, PlacedArgument};
 use ndjit::{DType, Error, ErrorCode, Expr, nearest};
 
 /// The arguments of a call, by parameter.
-pub(super) struct BoundArguments<'a> {
+pub(crate) struct BoundArguments<'a> {
     /// The function's name in the call.
     pub name: &'a str,
     pub column: u32,
@@ -16,7 +17,7 @@ pub(super) struct BoundArguments<'a> {
 }
 
 /// Binds arguments to parameters.
-pub(super) fn bind<'a>(
+pub(crate) fn bind<'a>(
     name: &'a str,
     function: ExprFunction,
     mut positional: Vec<PlacedArgument>,
@@ -57,11 +58,6 @@ pub(super) fn bind<'a>(
         return Err(Problem::new(column, format!("{name}: `{}` is missing", missing.0)).help(signature()));
     }
     Ok(BoundArguments { name, column, parameters, values })
-}
-
-/// A count with its noun: `1 argument`, `2 arguments`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 impl BoundArguments<'_> {

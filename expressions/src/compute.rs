@@ -1,15 +1,14 @@
 //! Evaluation of expressions: nodes become operations of a program, with their columns. Operations on numbers only are
 //! computed at once, others are traced.
 
-use super::error::{Problem, place};
-use super::names::{ATTRIBUTES, ExprFunction, Other, constant, defaults, function, parameter};
-use super::node::{ExprNode, ExprNodeKind, ExprNumber, Expression, Id};
-use super::numpy::MODULES;
-use super::parser::BINARY;
-use super::sequences::Sequences;
-use super::value::{NodeValue, PlacedArgument};
-use super::{arguments, dtypes, index, making, numbers, reducing};
-use crate::memory::Budget;
+use crate::error::{Problem, place};
+use crate::names::{ATTRIBUTES, ExprFunction, Other, constant, defaults, function, parameter};
+use crate::node::{ExprNode, ExprNodeKind, ExprNumber, Expression, Id};
+use crate::numpy::MODULES;
+use crate::parser::BINARY;
+use crate::sequences::Sequences;
+use crate::value::{NodeValue, PlacedArgument};
+use crate::{Budget, arguments, dtypes, index, making, numbers, reducing};
 use ndjit::operand::AnyOperand;
 use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 
@@ -17,8 +16,7 @@ use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 ///
 /// ```
 /// use ndjit::{Array, DType, spec};
-/// use ndjit_cli::expression::{parse, trace};
-/// use ndjit_cli::memory::Budget;
+/// use ndjit_expressions::{Budget, parse, trace};
 ///
 /// let inputs = [("x", spec(DType::F32, [2])), ("y", spec(DType::I8, []))];
 /// let program = trace(&parse("x + y * 2")?, &inputs, &Budget::new(1 << 30))?;

@@ -1,10 +1,10 @@
 //! Parses expressions by precedence climbing with an explicit stack: nesting takes memory proportional to the text, and
 //! no call stack.
 
-use super::error::Problem;
-use super::lexer::{PlacedToken, Token, words};
-use super::names::function;
-use super::node::{ExprNode, ExprNodeKind, ExprNumber, Expression, Id, IndexPart};
+use crate::error::Problem;
+use crate::lexer::{PlacedToken, Token, words};
+use crate::names::function;
+use crate::node::{ExprNode, ExprNodeKind, ExprNumber, Expression, Id, IndexPart};
 use ndjit::{Op, nearest};
 
 /// Maximum length of an expression in characters.
@@ -19,7 +19,7 @@ const UNARY: u8 = 11;
 const POWER: u8 = 12;
 
 /// The binary operators.
-pub(super) const BINARY: [(&str, Op, u8); 18] = [
+pub(crate) const BINARY: [(&str, Op, u8); 18] = [
     ("<", Op::Less, COMPARISON),
     ("<=", Op::LessEqual, COMPARISON),
     (">", Op::Greater, COMPARISON),
@@ -41,17 +41,17 @@ pub(super) const BINARY: [(&str, Op, u8); 18] = [
 ];
 
 /// The unary operators; a plus has no op.
-pub(super) const UNARIES: [(&str, Option<Op>); 3] =
+pub(crate) const UNARIES: [(&str, Option<Op>); 3] =
     [("-", Some(Op::Negative)), ("+", None), ("~", Some(Op::BitwiseInvert))];
 
 /// Parses an expression.
 ///
 /// ```
-/// use ndjit_cli::expression::parse;
+/// use ndjit_expressions::parse;
 ///
 /// assert_eq!(parse("-x ** 2 + y")?.to_string(), "((-(x ** 2)) + y)");
 /// assert_eq!(parse("x +").unwrap_err().column, 4);
-/// # Ok::<(), ndjit_cli::expression::Problem>(())
+/// # Ok::<(), ndjit_expressions::Problem>(())
 /// ```
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub(super) const UNARIES: [(&str, Option<Op>); 3] =
 pub fn parse(text: &str) -> Result<Expression, Problem> {
     if text.len() > LONGEST {
         return Err(Problem::new(1, format!("an expression of {} bytes", text.len()))
-            .help(format!("the limit is {LONGEST}; split it up, or run a graph: `ndjit run`")));
+            .help(format!("the limit is {LONGEST}; split it up")));
     }
     let words = words(text)?;
     let mut parser = ExprParser { words: &words, at: 0, stack: Vec::new(), nodes: Vec::new(), grouped: None };

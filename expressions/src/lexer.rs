@@ -1,11 +1,11 @@
 //! The tokens of an expression, each with its column.
 
-use super::error::Problem;
-use super::node::ExprNumber;
+use crate::error::Problem;
+use crate::node::ExprNumber;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     Number(ExprNumber),
     Name(String),
     /// A string between quotes.
@@ -17,7 +17,7 @@ pub(super) enum Token {
 
 /// A token and its first column, counted from 1.
 #[derive(Clone, Debug)]
-pub(super) struct PlacedToken {
+pub(crate) struct PlacedToken {
     pub token: Token,
     pub column: u32,
 }
@@ -29,7 +29,7 @@ const SYMBOLS: [&str; 33] = [
 ];
 
 /// Splits a text into tokens, ended by [`Token::End`].
-pub(super) fn words(text: &str) -> Result<Vec<PlacedToken>, Problem> {
+pub(crate) fn words(text: &str) -> Result<Vec<PlacedToken>, Problem> {
     let mut words = Vec::new();
     let (mut rest, mut column) = (text, 1u32);
     loop {

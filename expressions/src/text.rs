@@ -1,7 +1,7 @@
 //! Expressions as text, with all parentheses, independent of precedence. The text parses back to the same expression.
 
-use super::node::{ExprNodeKind, ExprNumber, Expression, Id, IndexPart};
-use super::parser::{BINARY, UNARIES};
+use crate::node::{ExprNodeKind, ExprNumber, Expression, Id, IndexPart};
+use crate::parser::{BINARY, UNARIES};
 use std::fmt;
 
 impl fmt::Display for Expression {
@@ -14,10 +14,10 @@ impl Expression {
     /// The text of a subexpression.
     ///
     /// ```
-    /// use ndjit_cli::expression::{Id, parse};
+    /// use ndjit_expressions::{Id, parse};
     ///
     /// assert_eq!(parse("sin(x) * 2 + y")?.text(Id(3)), "(sin(x) * 2)");
-    /// # Ok::<(), ndjit_cli::expression::Problem>(())
+    /// # Ok::<(), ndjit_expressions::Problem>(())
     /// ```
     pub fn text(&self, id: Id) -> String {
         let mut texts: Vec<String> = Vec::with_capacity(id.index() + 1);

@@ -115,7 +115,7 @@ impl PartialEq for ExprNode {
 /// An expression: a list of nodes, the last of which is the root.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expression {
-    pub(super) nodes: Vec<ExprNode>,
+    pub(crate) nodes: Vec<ExprNode>,
 }
 
 impl Expression {

@@ -1,16 +1,16 @@
 //! Dtypes in expressions: names of the library, attributes of NumPy, strings.
 
-use super::error::Problem;
-use super::names::{function, parameter};
-use super::node::{ExprNodeKind, Expression, Id};
-use super::numpy::MODULES;
+use crate::error::Problem;
+use crate::names::{function, parameter};
+use crate::node::{ExprNodeKind, Expression, Id};
 use crate::notation::ExpressionNotation;
+use crate::numpy::MODULES;
 use ndjit::help::{Code, HelpPart};
 use ndjit::{DType, nearest};
 
 /// The dtype named by each node that is an argument for a dtype: `float32`, `np.float32`, `'float32'`. There, inputs
 /// with the same name are ignored, and errors are about dtypes. The module's own node is included.
-pub(super) fn named(expression: &Expression) -> Vec<Option<String>> {
+pub(crate) fn named(expression: &Expression) -> Vec<Option<String>> {
     let mut names = vec![None; expression.nodes().len()];
     for id in expression.nodes().iter().flat_map(|node| argument(&node.kind)) {
         match &expression.node(id).kind {
@@ -41,7 +41,7 @@ fn argument(kind: &ExprNodeKind) -> Option<Id> {
 }
 
 /// The dtype with this name.
-pub(super) fn read(name: &str, column: u32) -> Result<DType, Problem> {
+pub(crate) fn read(name: &str, column: u32) -> Result<DType, Problem> {
     name.parse::<DType>().map_err(|error| {
         let rows = DType::ALL.map(DType::row);
         let near = nearest(name, rows.iter().flat_map(|row| [row.name, row.long]));

@@ -1,0 +1,187 @@
+//! Cancellation of runs, from any thread.
+//!
+//! A run belongs to the scopes of the thread that calls it. It looks at their flags between kernels, between the tiles and chunks of a
+//! kernel, and between the steps of a loop. Workers look at the flags of the thread that they help. Without a scope in the process a look is
+//! one relaxed load.
+
+use ndjit_ir::{Error, ErrorCode, Result};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// The time for which work runs without a look, as estimated, ns.
+pub(crate) const UNWATCHED: f64 = 5e6;
+
+/// The number of open scopes.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static SCOPE: RefCell<Option<Arc<CancellationScope>>> = const { RefCell::new(None) };
+}
+
+/// A flag that cancels runs. Clones share it; it is set once and for all.
+///
+/// ```
+/// let cancellation = ndjit_runtime::Cancellation::new();
+/// assert!(!cancellation.is_cancelled());
+/// cancellation.clone().cancel();
+/// assert!(cancellation.is_cancelled());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancellation(Arc<AtomicBool>);
+
+impl Cancellation {
+    /// A flag that is not set.
+    pub fn new() -> Cancellation {
+        Cancellation::default()
+    }
+
+    /// Cancels the runs in its scopes, now and later.
+    pub fn cancel(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// Whether it has been cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+/// A scope with those around it.
+#[derive(Debug)]
+struct CancellationScope {
+    own: Cancellation,
+    outer: Option<Arc<CancellationScope>>,
+}
+
+/// Runs `body`; its runs on this thread end with an error of code `Cancelled` once the flag is set, or that of a scope around it.
+pub fn with_cancellation<R>(cancellation: &Cancellation, body: impl FnOnce() -> R) -> R {
+    struct OpenScope;
+    impl Drop for OpenScope {
+        fn drop(&mut self) {
+            OPEN.fetch_sub(1, Relaxed);
+        }
+    }
+    OPEN.fetch_add(1, Relaxed);
+    let _open = OpenScope;
+    let outer = SCOPE.take();
+    SCOPE.set(Some(Arc::new(CancellationScope { own: cancellation.clone(), outer: outer.clone() })));
+    let _restore = RestoredScope(outer);
+    body()
+}
+
+/// Makes a scope the thread's again on drop.
+struct RestoredScope(Option<Arc<CancellationScope>>);
+
+impl Drop for RestoredScope {
+    fn drop(&mut self) {
+        SCOPE.set(self.0.take());
+    }
+}
+
+/// The scopes of a run, for all threads that take part in it.
+#[derive(Clone, Debug)]
+pub(crate) struct RunScopes(Option<Arc<CancellationScope>>);
+
+impl RunScopes {
+    /// Those of this thread.
+    #[inline]
+    pub fn of_thread() -> RunScopes {
+        // A thread sees the scopes that it has opened itself.
+        if OPEN.load(Relaxed) == 0 {
+            return RunScopes(None);
+        }
+        RunScopes(SCOPE.try_with(|scope| scope.borrow().clone()).unwrap_or(None))
+    }
+
+    /// Runs `body`, unless one of them is cancelled, on a thread that takes part in the run.
+    ///
+    /// # Errors
+    /// Those of `body`; `Cancelled`.
+    #[inline]
+    pub fn run<R>(&self, body: impl FnOnce() -> Result<R>) -> Result<R> {
+        let Some(scope) = &self.0 else { return body() };
+        scope.look()?;
+        let _restore = RestoredScope(SCOPE.replace(Some(Arc::clone(scope))));
+        body()
+    }
+
+    /// Looks at all flags.
+    ///
+    /// # Errors
+    /// `Cancelled` if one is set.
+    #[inline]
+    pub fn look(&self) -> Result<()> {
+        match &self.0 {
+            None => Ok(()),
+            Some(scope) => scope.look(),
+        }
+    }
+}
+
+impl CancellationScope {
+    fn look(&self) -> Result<()> {
+        let mut scope = Some(self);
+        while let Some(CancellationScope { own, outer }) = scope {
+            if own.is_cancelled() {
+                return Err(Error::new(ErrorCode::Cancelled, "run: cancelled")
+                    .help("what it was to compute is not there; arrays and functions are as before"));
+            }
+            scope = outer.as_deref();
+        }
+        Ok(())
+    }
+}
+
+/// Looks at the flags of this thread's scopes.
+///
+/// # Errors
+/// `Cancelled` if one is set.
+#[inline]
+pub(crate) fn look() -> Result<()> {
+    RunScopes::of_thread().look()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_cancelled() -> bool {
+        look().is_err_and(|error| error.code() == ErrorCode::Cancelled)
+    }
+
+    #[test]
+    fn scopes_count_inside_others_and_end() {
+        let [outer, inner] = [Cancellation::new(), Cancellation::new()];
+        with_cancellation(&outer, || {
+            with_cancellation(&inner, || {
+                assert!(!is_cancelled());
+                inner.cancel();
+                assert!(is_cancelled());
+            });
+            assert!(!is_cancelled());
+            outer.cancel();
+            assert!(with_cancellation(&Cancellation::new(), is_cancelled));
+            let panicked = std::panic::catch_unwind(|| with_cancellation(&inner, || panic!("inside")));
+            assert!(panicked.is_err() && is_cancelled());
+        });
+        assert!(!is_cancelled());
+    }
+
+    #[test]
+    fn other_threads_look_at_the_scopes_they_are_given() {
+        let cancellation = Cancellation::new();
+        with_cancellation(&cancellation, || {
+            let scopes = RunScopes::of_thread();
+            let within = || scopes.run(|| Ok(RunScopes::of_thread().0.is_some()));
+            assert_eq!(std::thread::scope(|threads| threads.spawn(within).join().unwrap()), Ok(true));
+            cancellation.cancel();
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    assert!(!is_cancelled() && scopes.look().is_err());
+                    assert!(scopes.run(|| Ok(())).is_err());
+                });
+            });
+        });
+    }
+}
