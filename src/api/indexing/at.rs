@@ -75,7 +75,7 @@ struct ResolvedIndices {
 }
 
 impl<R: ArrayLike> At<R> {
-    pub(super) fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: SourceLoc) -> At<R> {
+    pub(crate) fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: SourceLoc) -> At<R> {
         At { x, indices, place, gives: std::marker::PhantomData }
     }
 

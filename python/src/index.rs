@@ -1,0 +1,205 @@
+//! `x[k]`, `x[k] = v` and `x.at[k]`.
+
+// Of code that pyo3 generates for the methods of a macro.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use crate::array::{PyArray, finish, operation};
+use crate::elements;
+use crate::error::{OrRaise, wrong_type};
+use crate::operand::operand;
+use ndjit::dynamic::{self, Index};
+use ndjit::indexing::{At, IntoIndex};
+use ndjit::manipulation::Slice;
+use ndjit::operand::{AnyOperand, DynamicOperand, Operand};
+use ndjit::{Array, DType};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
+
+/// A part of an index.
+enum Part {
+    Slice(Slice),
+    /// Indices, or a mask.
+    Array(Array),
+}
+
+/// A bound of a slice. Bounds beyond any extent mean the same.
+fn bound(slice: &Bound<'_, PySlice>, name: &str) -> PyResult<Option<isize>> {
+    let bound = slice.getattr(name)?;
+    if bound.is_none() {
+        return Ok(None);
+    }
+    let bound = bound.call_method0("__index__")?;
+    let saturated = || if bound.lt(0).unwrap_or(false) { -isize::MAX } else { isize::MAX };
+    Ok(Some(bound.extract().unwrap_or_else(|_| saturated())))
+}
+
+fn part(x: &Bound<'_, PyAny>) -> PyResult<Part> {
+    if let Ok(slice) = x.cast::<PySlice>() {
+        let (start, end, step) = (bound(slice, "start")?, bound(slice, "stop")?, bound(slice, "step")?);
+        return Ok(Part::Slice(Slice::Range { start, end, step: step.unwrap_or(1) }));
+    }
+    if x.is_none() {
+        return Ok(Part::Slice(Slice::NewAxis));
+    }
+    if x.is_instance_of::<PyEllipsis>() {
+        return Ok(Part::Slice(Slice::Ellipsis));
+    }
+    if let Ok(array) = x.cast::<PyArray>() {
+        return Ok(Part::Array(array.borrow().value().clone()));
+    }
+    let is_number = x.is_instance_of::<PyInt>() && !x.is_instance_of::<PyBool>();
+    if is_number || !x.is_instance_of::<PyBool>() && !x.hasattr("shape")? && x.hasattr("__index__")? {
+        let index = x.call_method0("__index__")?;
+        return Ok(Part::Slice(Slice::Index(index.extract().unwrap_or(isize::MAX))));
+    }
+    match elements::from_object(x, None, None) {
+        Ok(array) if array.dtype() == DType::Bool || array.dtype().is_int() || array.is_empty() => Ok(Part::Array(array)),
+        _ => Err(wrong_type(format!(
+            "indices are integers, slices, `...`, `None`, and arrays of integers or bools, not {}",
+            x.get_type().name()?
+        ))),
+    }
+}
+
+fn parts(key: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
+    match key.cast::<PyTuple>() {
+        Ok(key) => key.iter().map(|x| part(&x)).collect(),
+        Err(_) => Ok(vec![part(key)?]),
+    }
+}
+
+/// The slices, if there are no arrays.
+fn slices(parts: &[Part]) -> Option<Vec<Slice>> {
+    let slice = |part: &Part| match part {
+        Part::Slice(slice) => Some(*slice),
+        Part::Array(_) => None,
+    };
+    parts.iter().map(slice).collect()
+}
+
+/// The indices. A mask beside others stands for the indices of its nonzero elements.
+fn indices(py: Python<'_>, parts: Vec<Part>) -> PyResult<Vec<Index>> {
+    let alone = parts.len() == 1;
+    let mut indices = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Part::Slice(slice) => indices.push(slice.index()),
+            Part::Array(mask) if mask.dtype() == DType::Bool && !alone => {
+                let found = py.detach(|| operation(|| ndjit::nonzero(&mask)));
+                for axis in found {
+                    axis.error().cloned().map_or(Ok(()), Err).or_raise(py)?;
+                    indices.push(Index::Indices(axis.operand()));
+                }
+            }
+            Part::Array(array) => indices.push(Index::Indices(array.operand())),
+        }
+    }
+    Ok(indices)
+}
+
+/// Computes the indices, which are checked, without the lock of the interpreter.
+fn compute_indices(py: Python<'_>, indices: &[Index]) -> PyResult<()> {
+    for index in indices {
+        if let Index::Indices(AnyOperand::Array(array)) = index {
+            py.detach(|| array.eval().map(drop)).or_raise(py)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is put at an index: an operand, or a sequence.
+fn updates(value: &Bound<'_, PyAny>) -> PyResult<AnyOperand> {
+    match operand(value)? {
+        Some(value) => Ok(value),
+        None => Ok(elements::from_object(value, None, None)?.operand()),
+    }
+}
+
+/// The array with other elements at an index.
+fn put(
+    x: &Bound<'_, PyArray>,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    put: fn(At<Array>, DynamicOperand<Array>) -> Array,
+) -> PyResult<PyArray> {
+    let py = x.py();
+    let (array, indices, value) = (x.borrow().operand(), indices(py, parts(key)?)?, updates(value)?);
+    let value = DynamicOperand::new(value);
+    compute_indices(py, &indices)?;
+    finish(py, operation(|| put(dynamic::at(array, indices), value)))
+}
+
+#[pymethods]
+impl PyArray {
+    fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        let parts = parts(key)?;
+        let x = self.value();
+        if let Some(slices) = slices(&parts) {
+            return finish(py, operation(|| ndjit::slice(x, slices)));
+        }
+        let (x, indices) = (x.operand(), indices(py, parts)?);
+        compute_indices(py, &indices)?;
+        finish(py, operation(|| dynamic::at::<Array>(x, indices).get()))
+    }
+
+    fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let result = put(slf, key, value, At::<Array>::set)?;
+        slf.borrow_mut().rebind(result)
+    }
+
+    /// Other arrays by changes at an index: `x.at[k].set(v)`, `.add`, `.subtract`, `.multiply`, `.divide`, `.min`, `.max`.
+    #[getter]
+    fn at(slf: &Bound<'_, Self>) -> ArrayAt {
+        ArrayAt { array: slf.clone().unbind() }
+    }
+}
+
+/// `x.at`, which an index follows.
+#[pyclass(frozen, module = "ndjit")]
+pub struct ArrayAt {
+    array: Py<PyArray>,
+}
+
+#[pymethods]
+impl ArrayAt {
+    fn __getitem__(&self, py: Python<'_>, key: Py<PyAny>) -> ArrayAtIndex {
+        ArrayAtIndex { array: self.array.clone_ref(py), key }
+    }
+}
+
+/// `x.at[k]`.
+#[pyclass(frozen, module = "ndjit")]
+pub struct ArrayAtIndex {
+    array: Py<PyArray>,
+    key: Py<PyAny>,
+}
+
+macro_rules! puts {
+    ($($name:ident $doc:literal;)*) => {
+        #[pymethods]
+        impl ArrayAtIndex {
+            /// The elements at the index: `x[k]`.
+            fn get(&self, py: Python<'_>) -> PyResult<PyArray> {
+                self.array.borrow(py).__getitem__(py, self.key.bind(py))
+            }
+
+            $(
+                #[doc = $doc]
+                #[pyo3(signature = (value, /))]
+                fn $name(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+                    put(self.array.bind(py), self.key.bind(py), value, At::<Array>::$name)
+                }
+            )*
+        }
+    };
+}
+
+puts! {
+    set "The array with these elements at the index; of two at the same place the later one stays.";
+    add "The array with these numbers added at the index, once for each time that a place is named.";
+    subtract "The array with these numbers subtracted at the index, once for each time that a place is named.";
+    multiply "The array multiplied by these numbers at the index, once for each time that a place is named.";
+    divide "The array divided by these numbers at the index, once for each time that a place is named.";
+    min "The array with the smaller of its elements and these at the index.";
+    max "The array with the larger of its elements and these at the index.";
+}
