@@ -126,13 +126,15 @@ struct Numbers<'py> {
     leaves: Vec<Bound<'py, PyAny>>,
     /// The highest kind of the leaves; none of no leaves.
     kind: Option<Kind>,
+    /// The highest kind of those without a dtype.
+    bare: Option<Kind>,
     /// The common type of leaves that have dtypes.
     typed: Option<ValueType>,
 }
 
 impl<'py> Numbers<'py> {
     fn read(x: &Bound<'py, PyAny>) -> PyResult<Numbers<'py>> {
-        let mut numbers = Numbers { extents: Vec::new(), leaves: Vec::new(), kind: None, typed: None };
+        let mut numbers = Numbers { extents: Vec::new(), leaves: Vec::new(), kind: None, bare: None, typed: None };
         numbers.visit(x, 0, true)?;
         Ok(numbers)
     }
@@ -152,6 +154,7 @@ impl<'py> Numbers<'py> {
                 return Err(ragged());
             }
             self.kind = self.kind.max(Some(kind));
+            self.bare = self.bare.max(Some(kind));
             self.leaves.push(x.clone());
             return Ok(());
         }
@@ -163,7 +166,10 @@ impl<'py> Numbers<'py> {
                 None => ty,
                 Some(other) => operation(|| ndjit::promote_types(other, ty)).or_raise(x.py())?,
             });
-            return self.visit(&x.call_method0("tolist")?, depth, first);
+            let bare = self.bare;
+            self.visit(&x.call_method0("tolist")?, depth, first)?;
+            self.bare = bare;
+            return Ok(());
         }
         let sequence = match x.cast::<PySequence>() {
             Ok(sequence) if !x.is_instance_of::<PyString>() && depth < DEEPEST => sequence,
@@ -184,7 +190,7 @@ impl<'py> Numbers<'py> {
     /// The dtype: that of elements with one, else of numbers under the policy.
     fn dtype(&self, py: Python<'_>) -> PyResult<DType> {
         let defaults = settings::policy().defaults();
-        let bare = match self.kind {
+        let bare = match self.bare {
             Some(Kind::Bool) => DType::Bool,
             Some(Kind::Int | Kind::UInt) => defaults.int,
             Some(Kind::Float) => defaults.float,
@@ -194,7 +200,7 @@ impl<'py> Numbers<'py> {
         match self.typed {
             None => Ok(bare),
             Some(typed) => {
-                let ty = match self.kind {
+                let ty = match self.bare {
                     None => typed,
                     Some(_) => operation(|| ndjit::promote_types(typed, bare)).or_raise(py)?,
                 };

@@ -31,6 +31,13 @@ pub fn error_codes() -> Vec<(&'static str, &'static str)> {
 
 /// The exception of an error, at the user's line.
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    // As in NumPy, an axis that is not there is an index that is not there, too.
+    let class = if error.is_about_axis() { "axis" } else { error.code().name() };
+    raised_as(py, error, class)
+}
+
+/// The exception of an error, of this class.
+pub fn raised_as(py: Python<'_>, error: &Error, class: &str) -> PyErr {
     static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let make = || -> PyResult<PyErr> {
         let classes = CLASSES.get_or_try_init(py, || -> PyResult<Py<PyDict>> {
@@ -48,7 +55,7 @@ pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
         }
         let text = report(&error);
         let text = text.split_once(": ").map_or(&*text, |(_, rest)| rest);
-        let class = classes.bind(py).get_item(error.code().name())?;
+        let class = classes.bind(py).get_item(class)?;
         let class = class.map_or_else(|| py.import("ndjit._errors")?.getattr("Error"), Ok)?;
         let exception = class.call1((text,))?;
         exception.setattr("code", error.code().name())?;

@@ -5,55 +5,51 @@
 
 use crate::array::{PyArray, finish, operation};
 use crate::elements;
-use crate::error::{OrRaise, wrong_type};
+use crate::error::{OrRaise, raised_as, wrong_type};
 use crate::operand::operand;
 use ndjit::dynamic::{self, Index};
 use ndjit::indexing::{At, IntoIndex};
 use ndjit::manipulation::Slice;
 use ndjit::operand::{AnyOperand, DynamicOperand, Operand};
-use ndjit::{Array, DType};
+use ndjit::{Array, DType, ErrorCode, Shape};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
-/// A part of an index.
-enum Part {
-    Slice(Slice),
+/// A part of an index as it is written.
+enum Written<'a, 'py> {
+    Slice(&'a Bound<'py, PySlice>),
+    /// An integer, a new axis, or an ellipsis.
+    Plain(Slice),
     /// Indices, or a mask.
     Array(Array),
 }
 
-/// A bound of a slice. Bounds beyond any extent mean the same.
-fn bound(slice: &Bound<'_, PySlice>, name: &str) -> PyResult<Option<isize>> {
-    let bound = slice.getattr(name)?;
-    if bound.is_none() {
-        return Ok(None);
-    }
-    let bound = bound.call_method0("__index__")?;
-    let saturated = || if bound.lt(0).unwrap_or(false) { -isize::MAX } else { isize::MAX };
-    Ok(Some(bound.extract().unwrap_or_else(|_| saturated())))
+/// A part of an index, in the library's terms.
+enum Part {
+    Slice(Slice),
+    Array(Array),
 }
 
-fn part(x: &Bound<'_, PyAny>) -> PyResult<Part> {
+fn written<'a, 'py>(x: &'a Bound<'py, PyAny>) -> PyResult<Written<'a, 'py>> {
     if let Ok(slice) = x.cast::<PySlice>() {
-        let (start, end, step) = (bound(slice, "start")?, bound(slice, "stop")?, bound(slice, "step")?);
-        return Ok(Part::Slice(Slice::Range { start, end, step: step.unwrap_or(1) }));
+        return Ok(Written::Slice(slice));
     }
     if x.is_none() {
-        return Ok(Part::Slice(Slice::NewAxis));
+        return Ok(Written::Plain(Slice::NewAxis));
     }
     if x.is_instance_of::<PyEllipsis>() {
-        return Ok(Part::Slice(Slice::Ellipsis));
+        return Ok(Written::Plain(Slice::Ellipsis));
     }
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(Part::Array(array.borrow().value().clone()));
+        return Ok(Written::Array(array.borrow().value().clone()));
     }
     let is_number = x.is_instance_of::<PyInt>() && !x.is_instance_of::<PyBool>();
     if is_number || !x.is_instance_of::<PyBool>() && !x.hasattr("shape")? && x.hasattr("__index__")? {
         let index = x.call_method0("__index__")?;
-        return Ok(Part::Slice(Slice::Index(index.extract().unwrap_or(isize::MAX))));
+        return Ok(Written::Plain(Slice::Index(index.extract().unwrap_or(isize::MAX))));
     }
     match elements::from_object(x, None, None) {
-        Ok(array) if array.dtype() == DType::Bool || array.dtype().is_int() || array.is_empty() => Ok(Part::Array(array)),
+        Ok(array) if array.dtype() == DType::Bool || array.dtype().is_int() || array.is_empty() => Ok(Written::Array(array)),
         _ => Err(wrong_type(format!(
             "indices are integers, slices, `...`, `None`, and arrays of integers or bools, not {}",
             x.get_type().name()?
@@ -61,11 +57,44 @@ fn part(x: &Bound<'_, PyAny>) -> PyResult<Part> {
     }
 }
 
-fn parts(key: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
-    match key.cast::<PyTuple>() {
-        Ok(key) => key.iter().map(|x| part(&x)).collect(),
-        Err(_) => Ok(vec![part(key)?]),
-    }
+/// A slice of an axis. Python clips its bounds, and steps back from its start; the library's ranges are within the axis, and
+/// step back from their end.
+fn range(slice: &Bound<'_, PySlice>, extent: usize) -> PyResult<Slice> {
+    let found = slice.indices(isize::try_from(extent).unwrap_or(isize::MAX))?;
+    let (start, step) = (found.start, found.step);
+    let Some(steps) = found.slicelength.checked_sub(1) else {
+        return Ok(Slice::Range { start: Some(0), end: Some(0), step: 1 });
+    };
+    let last = start + steps as isize * step;
+    let (low, high) = if step > 0 { (start, last) } else { (last, start) };
+    Ok(Slice::Range { start: Some(low), end: Some(high + 1), step })
+}
+
+/// The parts of an index of an array of this shape.
+fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<Part>> {
+    let keys: Vec<Bound<'_, PyAny>> = match key.cast::<PyTuple>() {
+        Ok(key) => key.iter().collect(),
+        Err(_) => vec![key.clone()],
+    };
+    let parts: Vec<Written<'_, '_>> = keys.iter().map(written).collect::<PyResult<_>>()?;
+    let axes = |part: &Written<'_, '_>| match part {
+        Written::Plain(Slice::NewAxis | Slice::Ellipsis) => 0,
+        Written::Array(mask) if mask.dtype() == DType::Bool => mask.shape().rank(),
+        _ => 1,
+    };
+    let left = shape.rank().saturating_sub(parts.iter().map(axes).sum());
+    let mut axis = 0;
+    let part = |part: Written<'_, '_>| {
+        let at = axis;
+        axis += if matches!(part, Written::Plain(Slice::Ellipsis)) { left } else { axes(&part) };
+        match part {
+            // Of an axis that is not there the library says so.
+            Written::Slice(slice) => range(slice, shape.extents().get(at).copied().unwrap_or(0)).map(Part::Slice),
+            Written::Plain(slice) => Ok(Part::Slice(slice)),
+            Written::Array(array) => Ok(Part::Array(array)),
+        }
+    };
+    parts.into_iter().map(part).collect()
 }
 
 /// The slices, if there are no arrays.
@@ -107,6 +136,14 @@ fn compute_indices(py: Python<'_>, indices: &[Index]) -> PyResult<()> {
     Ok(())
 }
 
+/// The array of a result. What does not fit the axes is an `IndexError` here, whatever it is elsewhere.
+fn indexed(py: Python<'_>, array: Array) -> PyResult<PyArray> {
+    match array.error() {
+        Some(error) if error.code() == ErrorCode::Shape => Err(raised_as(py, error, ErrorCode::Index.name())),
+        _ => finish(py, array),
+    }
+}
+
 /// What is put at an index: an operand, or a sequence.
 fn updates(value: &Bound<'_, PyAny>) -> PyResult<AnyOperand> {
     match operand(value)? {
@@ -123,23 +160,24 @@ fn put(
     put: fn(At<Array>, DynamicOperand<Array>) -> Array,
 ) -> PyResult<PyArray> {
     let py = x.py();
-    let (array, indices, value) = (x.borrow().operand(), indices(py, parts(key)?)?, updates(value)?);
+    let shape = x.borrow().value().shape().clone();
+    let (array, indices, value) = (x.borrow().operand(), indices(py, parts(key, &shape)?)?, updates(value)?);
     let value = DynamicOperand::new(value);
     compute_indices(py, &indices)?;
-    finish(py, operation(|| put(dynamic::at(array, indices), value)))
+    indexed(py, operation(|| put(dynamic::at(array, indices), value)))
 }
 
 #[pymethods]
 impl PyArray {
     fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<PyArray> {
-        let parts = parts(key)?;
         let x = self.value();
+        let parts = parts(key, x.shape())?;
         if let Some(slices) = slices(&parts) {
-            return finish(py, operation(|| ndjit::slice(x, slices)));
+            return indexed(py, operation(|| ndjit::slice(x, slices)));
         }
         let (x, indices) = (x.operand(), indices(py, parts)?);
         compute_indices(py, &indices)?;
-        finish(py, operation(|| dynamic::at::<Array>(x, indices).get()))
+        indexed(py, operation(|| dynamic::at::<Array>(x, indices).get()))
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -26,6 +26,11 @@ def _class(code, builtin):
 
 # By the codes of the engine.
 CLASSES = {code: _class(code, builtin) for code, builtin in _ndjit.error_codes()}
+CLASSES["axis"] = type(
+    "AxisError",
+    (CLASSES["shape"], builtins.IndexError),
+    {"__doc__": "An axis that is not there, is named twice, or has another extent.", "__module__": "ndjit"},
+)
 globals().update({cls.__name__: cls for cls in CLASSES.values()})
 __all__ = ["Error", *(cls.__name__ for cls in CLASSES.values())]
 Error.__module__ = "ndjit"

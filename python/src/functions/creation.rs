@@ -9,6 +9,7 @@ use ndjit::creation::{Eye, Typed};
 use ndjit::operand::DynamicOperand;
 use ndjit::{Array, Indexing, weak};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// Creates an array, of the asked dtype or the inferred one, without the lock of the interpreter.
 fn create(
@@ -211,14 +212,14 @@ pub fn eye(
 /// The coordinates of a grid, of vectors: as `"xy"` of axes 1 and 0, or as `"ij"` in their order.
 #[pyfunction]
 #[pyo3(signature = (*arrays, indexing="xy"))]
-pub fn meshgrid(py: Python<'_>, arrays: Vec<OperandArgument>, indexing: &str) -> PyResult<Vec<PyArray>> {
+pub fn meshgrid<'py>(py: Python<'py>, arrays: Vec<OperandArgument>, indexing: &str) -> PyResult<Bound<'py, PyTuple>> {
     let indexing = match indexing {
         "xy" => Indexing::Xy,
         "ij" => Indexing::Ij,
         _ => return Err(wrong(format!("indexing is \"xy\" or \"ij\", not {indexing:?}"))),
     };
     let arrays = arrays.into_iter().map(|x| DynamicOperand::<Array>::new(x.0));
-    finish_all(py, operation(|| ndjit::meshgrid(arrays, indexing)))
+    PyTuple::new(py, finish_all(py, operation(|| ndjit::meshgrid(arrays, indexing)))?)
 }
 
 /// The lower triangles of matrices: zeros above the diagonal `k`.

@@ -16,8 +16,8 @@ fn all(arrays: Vec<OperandArgument>) -> impl Iterator<Item = DynamicOperand<Arra
 /// The arrays, broadcast to their common shape.
 #[pyfunction]
 #[pyo3(signature = (*arrays))]
-pub fn broadcast_arrays(py: Python<'_>, arrays: Vec<OperandArgument>) -> PyResult<Vec<PyArray>> {
-    finish_all(py, operation(|| ndjit::broadcast_arrays(all(arrays))))
+pub fn broadcast_arrays<'py>(py: Python<'py>, arrays: Vec<OperandArgument>) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, finish_all(py, operation(|| ndjit::broadcast_arrays(all(arrays))))?)
 }
 
 /// The common shape of shapes.

@@ -329,6 +329,13 @@ impl<R: ArrayLike> At<R> {
         {
             return self.masked(what, scatter, mask, updates.clone());
         }
+        let (_, _, shape) = self.x.describe(what)?;
+        if shape.rank() == 0 && self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
+            // All of an array without axes: `x[...] = v`.
+            view::slice(&shape, &slices(&self.indices))?;
+            let always = AnyOperand::Scalar(Scalar(true.into(), None));
+            return self.masked(what, scatter, &always, updates.clone());
+        }
         if let Some((view, taken)) = self.region(what)? {
             let own = || seen(what, self.x.clone(), self.place, |_| Ok((view.clone(), taken.clone())));
             let combined = scatter.combine().map(|op| (op, own()));
