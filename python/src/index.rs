@@ -12,6 +12,7 @@ use ndjit::indexing::{At, IntoIndex};
 use ndjit::manipulation::Slice;
 use ndjit::operand::{AnyOperand, DynamicOperand, Operand};
 use ndjit::{Array, DType, ErrorCode, Shape};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
@@ -70,6 +71,15 @@ fn range(slice: &Bound<'_, PySlice>, extent: usize) -> PyResult<Slice> {
     Ok(Slice::Range { start: Some(low), end: Some(high + 1), step })
 }
 
+/// Checks that a mask has the extents of the axes from `at` on, or 0.
+fn check_mask(mask: &Shape, shape: &Shape, at: usize) -> PyResult<()> {
+    let axes = shape.extents().get(at..at + mask.rank());
+    match axes.is_some_and(|axes| axes.iter().zip(mask.extents()).all(|(extent, own)| own == extent || *own == 0)) {
+        true => Ok(()),
+        false => Err(PyIndexError::new_err(format!("a mask of shape {mask} at axis {at} of an array of shape {shape}"))),
+    }
+}
+
 /// The parts of an index of an array of this shape.
 fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<Part>> {
     let keys: Vec<Bound<'_, PyAny>> = match key.cast::<PyTuple>() {
@@ -91,7 +101,12 @@ fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<Part>> {
             // Of an axis that is not there the library says so.
             Written::Slice(slice) => range(slice, shape.extents().get(at).copied().unwrap_or(0)).map(Part::Slice),
             Written::Plain(slice) => Ok(Part::Slice(slice)),
-            Written::Array(array) => Ok(Part::Array(array)),
+            Written::Array(array) => {
+                if array.dtype() == DType::Bool {
+                    check_mask(array.shape(), shape, at)?;
+                }
+                Ok(Part::Array(array))
+            }
         }
     };
     parts.into_iter().map(part).collect()
@@ -106,9 +121,9 @@ fn slices(parts: &[Part]) -> Option<Vec<Slice>> {
     parts.iter().map(slice).collect()
 }
 
-/// The indices. A mask beside others stands for the indices of its nonzero elements.
-fn indices(py: Python<'_>, parts: Vec<Part>) -> PyResult<Vec<Index>> {
-    let alone = parts.len() == 1;
+/// The indices. A mask that is not `alone` stands for the indices of its nonzero elements.
+fn indices(py: Python<'_>, parts: Vec<Part>, alone: bool) -> PyResult<Vec<Index>> {
+    let alone = alone && parts.len() == 1;
     let mut indices = Vec::with_capacity(parts.len());
     for part in parts {
         match part {
@@ -161,7 +176,10 @@ fn put(
 ) -> PyResult<PyArray> {
     let py = x.py();
     let shape = x.borrow().value().shape().clone();
-    let (array, indices, value) = (x.borrow().operand(), indices(py, parts(key, &shape)?)?, updates(value)?);
+    let value = updates(value)?;
+    // As in NumPy several values are put at the elements of a mask one by one; one is put everywhere.
+    let one = !matches!(&value, AnyOperand::Array(value) if value.shape().rank() > 0);
+    let (array, indices) = (x.borrow().operand(), indices(py, parts(key, &shape)?, one)?);
     let value = DynamicOperand::new(value);
     compute_indices(py, &indices)?;
     indexed(py, operation(|| put(dynamic::at(array, indices), value)))
@@ -175,7 +193,7 @@ impl PyArray {
         if let Some(slices) = slices(&parts) {
             return indexed(py, operation(|| ndjit::slice(x, slices)));
         }
-        let (x, indices) = (x.operand(), indices(py, parts)?);
+        let (x, indices) = (x.operand(), indices(py, parts, true)?);
         compute_indices(py, &indices)?;
         indexed(py, operation(|| dynamic::at::<Array>(x, indices).get()))
     }

@@ -100,6 +100,23 @@ impl<'py> FromPyObject<'_, 'py> for NumberArgument {
     }
 }
 
+/// The number of a diagonal as an argument. Those beyond any matrix mean the same.
+#[derive(Clone, Copy)]
+pub struct Diagonal(pub isize);
+
+impl<'py> FromPyObject<'_, 'py> for Diagonal {
+    type Error = PyErr;
+
+    fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<Diagonal> {
+        let x = x.call_method0("__index__")?;
+        Ok(Diagonal(match x.extract() {
+            Ok(number) => number,
+            Err(_) if x.lt(0)? => -isize::MAX,
+            Err(_) => isize::MAX,
+        }))
+    }
+}
+
 /// Integers as an argument: one, or a sequence. Extents of shapes, axes, shifts.
 pub struct Integers(pub Vec<isize>);
 

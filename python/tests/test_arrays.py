@@ -39,6 +39,25 @@ def test_masks_and_arrays_of_indices_are_those_of_numpy():
     assert y[ndjit.asarray(rows), 1].tolist() == x[rows, 1].tolist()
 
 
+def test_values_are_put_at_masks_one_by_one():
+    x = np.arange(12).reshape(3, 4)
+    y, mask = ndjit.asarray(x), x % 5 == 0
+    y[ndjit.asarray(mask)] = ndjit.asarray([7, 8, 9])
+    x[mask] = [7, 8, 9]
+    assert y.tolist() == x.tolist()
+    y[ndjit.asarray([True, False, True])] = ndjit.arange(4)
+    x[[True, False, True]] = np.arange(4)
+    assert y.tolist() == x.tolist()
+    y[ndjit.asarray(mask)] = 0
+    assert not ndjit.any(y[ndjit.asarray(mask)])
+    assert y[ndjit.zeros(0, dtype=ndjit.bool)].shape == (0, 4)
+    for wrong in (ndjit.ones(2, dtype=ndjit.bool), ndjit.ones((3, 5), dtype=ndjit.bool), ndjit.ones((3, 4, 1), dtype=ndjit.bool)):
+        with pytest.raises(IndexError, match="mask"):
+            y[wrong]
+        with pytest.raises(IndexError, match="mask"):
+            y[wrong] = 1
+
+
 def test_an_array_without_axes_is_assigned():
     x = ndjit.asarray(1.5)
     x[()] = 2

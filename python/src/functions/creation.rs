@@ -3,7 +3,7 @@
 use crate::array::{PyArray, device, finish, finish_all, operation};
 use crate::dtype::DTypeArgument;
 use crate::error::{OrRaise, wrong};
-use crate::operand::{Integers, NumberArgument, OperandArgument};
+use crate::operand::{Diagonal, Integers, NumberArgument, OperandArgument};
 use crate::{capsule, computed, elements};
 use ndjit::creation::{Eye, Typed};
 use ndjit::operand::DynamicOperand;
@@ -196,16 +196,16 @@ pub fn full_like(
 
 /// A matrix with ones on its diagonal `k`, zeros elsewhere.
 #[pyfunction]
-#[pyo3(signature = (n_rows, n_cols=None, /, *, k=0, dtype=None, device=None))]
+#[pyo3(signature = (n_rows, n_cols=None, /, *, k=Diagonal(0), dtype=None, device=None), text_signature = "(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None)")]
 pub fn eye(
     py: Python<'_>,
     n_rows: usize,
     n_cols: Option<usize>,
-    k: isize,
+    k: Diagonal,
     dtype: Option<DTypeArgument>,
     device: Option<&str>,
 ) -> PyResult<PyArray> {
-    let eye = Eye { rows: n_rows, columns: n_cols.unwrap_or(n_rows), diagonal: k };
+    let eye = Eye { rows: n_rows, columns: n_cols.unwrap_or(n_rows), diagonal: k.0 };
     create(py, dtype, device, |typed| typed.eye(eye), || ndjit::eye(eye))
 }
 
@@ -224,16 +224,16 @@ pub fn meshgrid<'py>(py: Python<'py>, arrays: Vec<OperandArgument>, indexing: &s
 
 /// The lower triangles of matrices: zeros above the diagonal `k`.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, k=0))]
-pub fn tril(py: Python<'_>, x: OperandArgument, k: isize) -> PyResult<PyArray> {
+#[pyo3(signature = (x, /, *, k=Diagonal(0)), text_signature = "(x, /, *, k=0)")]
+pub fn tril(py: Python<'_>, x: OperandArgument, k: Diagonal) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::tril(x, k))
+    computed!(py, [x] => ndjit::tril(x, k.0))
 }
 
 /// The upper triangles of matrices: zeros below the diagonal `k`.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, k=0))]
-pub fn triu(py: Python<'_>, x: OperandArgument, k: isize) -> PyResult<PyArray> {
+#[pyo3(signature = (x, /, *, k=Diagonal(0)), text_signature = "(x, /, *, k=0)")]
+pub fn triu(py: Python<'_>, x: OperandArgument, k: Diagonal) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::triu(x, k))
+    computed!(py, [x] => ndjit::triu(x, k.0))
 }

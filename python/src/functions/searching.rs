@@ -38,8 +38,8 @@ pub fn searchsorted(
         None => computed!(py, [x, values] => ndjit::searchsorted(x, values, side)),
         Some(order) => {
             let order = order.0;
-            let found = evaluated!(py, [x, values, order] => ndjit::searchsorted(ndjit::take(x, order, 0), ndjit::positive(values), side));
-            finish(py, found)
+            let x = finish(py, evaluated!(py, [x, order] => ndjit::take(x, order, 0)))?.operand();
+            computed!(py, [x, values] => ndjit::searchsorted(x, values, side))
         }
     }
 }

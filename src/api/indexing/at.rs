@@ -291,6 +291,9 @@ impl<R: ArrayLike> At<R> {
             )
             .help("with a mask what is put has an element for each of the array's, or is a number"));
         }
+        if of.extents().contains(&0) {
+            return Ok(R::compute(Op::Positive, slice::from_ref(&self.x), self.place));
+        }
         let behind: Vec<isize> = (of.rank()..shape.rank()).map(|n| n as isize).collect();
         let mask: R = seen(what, mask.clone(), self.place, |shape| view::expand_dims(shape, &behind));
         let updates = self.cast(what, updates, dtype)?;
