@@ -188,7 +188,7 @@ pub fn tile(py: Python<'_>, x: OperandArgument, repetitions: Integers) -> PyResu
 
 /// Differences of neighbours along an axis, `n` times.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, axis=-1, n=1, prepend=None, append=None))]
+#[pyo3(signature = (x, /, *, axis=-1, n=1, prepend=None, append=None), text_signature = "(x, /, *, axis=-1, n=1, prepend=None, append=None)")]
 pub fn diff(
     py: Python<'_>,
     x: OperandArgument,

@@ -43,7 +43,7 @@ pub fn tensordot(
 
 /// Products summed along an axis, of the conjugate of the first array.
 #[pyfunction]
-#[pyo3(signature = (x1, x2, /, *, axis=-1))]
+#[pyo3(signature = (x1, x2, /, *, axis=-1), text_signature = "(x1, x2, /, *, axis=-1)")]
 pub fn vecdot(py: Python<'_>, x1: OperandArgument, x2: OperandArgument, axis: isize) -> PyResult<PyArray> {
     let [x, y] = arrays("vecdot", [x1, x2])?;
     computed!(py, [x, y] => ndjit::vecdot(x, y, axis))

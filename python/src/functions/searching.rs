@@ -61,7 +61,7 @@ pub fn take(py: Python<'_>, x: OperandArgument, indices: OperandArgument, axis: 
 
 /// The elements at indices along an axis, one for each index.
 #[pyfunction]
-#[pyo3(signature = (x, indices, /, *, axis=-1))]
+#[pyo3(signature = (x, indices, /, *, axis=-1), text_signature = "(x, indices, /, *, axis=-1)")]
 pub fn take_along_axis(py: Python<'_>, x: OperandArgument, indices: OperandArgument, axis: isize) -> PyResult<PyArray> {
     let (x, indices) = (x.0, indices.0);
     finish(py, evaluated!(py, [x, indices] => ndjit::take_along_axis(x, indices, axis)))
