@@ -93,7 +93,11 @@ impl PyArray {
     fn one<'py>(slf: &Bound<'py, Self>, wanted: &str) -> PyResult<Bound<'py, PyAny>> {
         let value = Self::evaluated(slf)?;
         if value.len() != 1 {
-            return Err(wrong_type(format!("an array of shape {} is no {wanted}: it has {} elements", value.shape(), value.len())));
+            return Err(wrong_type(format!(
+                "an array of shape {} is no {wanted}: it has {} elements",
+                value.shape(),
+                value.len()
+            )));
         }
         elements::item(slf.py(), &value)
     }
@@ -113,7 +117,9 @@ pub fn device(name: Option<&str>) -> PyResult<Option<Device>> {
     match name {
         None => Ok(None),
         Some(name) if name == device_name(Device::CPU) => Ok(Some(Device::CPU)),
-        Some(name) => Err(wrong(format!("there is no device {name:?}; this package has {:?}", device_name(Device::CPU)))),
+        Some(name) => {
+            Err(wrong(format!("there is no device {name:?}; this package has {:?}", device_name(Device::CPU))))
+        }
     }
 }
 
@@ -161,7 +167,10 @@ impl PyArray {
     #[allow(non_snake_case)]
     fn T(&self, py: Python<'_>) -> PyResult<PyArray> {
         if self.value.shape().rank() != 2 {
-            return Err(wrong(format!("T is of matrices; of shape {} take `mT` or `permute_dims`", self.value.shape())));
+            return Err(wrong(format!(
+                "T is of matrices; of shape {} take `mT` or `permute_dims`",
+                self.value.shape()
+            )));
         }
         self.mT(py)
     }
@@ -227,7 +236,11 @@ impl PyArray {
     }
 
     #[pyo3(signature = (device, /, *, stream=None))]
-    fn to_device<'py>(slf: Bound<'py, Self>, device: &str, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Bound<'py, Self>> {
+    fn to_device<'py>(
+        slf: Bound<'py, Self>,
+        device: &str,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
         if stream.is_some() {
             return Err(wrong("no device has streams"));
         }
@@ -319,7 +332,8 @@ impl PyArray {
         let value = Self::evaluated(slf)?;
         let bytes = value.to_bytes().or_raise(py)?;
         let make = py.import("ndjit._ndjit")?.getattr("_from_bytes")?;
-        let arguments = (value.dtype().row().long, value.shape().extents().to_vec(), pyo3::types::PyBytes::new(py, &bytes));
+        let arguments =
+            (value.dtype().row().long, value.shape().extents().to_vec(), pyo3::types::PyBytes::new(py, &bytes));
         Ok((make, arguments).into_pyobject(py)?.into_any())
     }
 

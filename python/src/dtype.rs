@@ -112,7 +112,8 @@ impl PyDType {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         // Neither names of dtypes nor types of Python's numbers are dtypes.
-        let named = other.is_instance_of::<PyString>() || other.cast::<PyType>().is_ok_and(|ty| of_builtin(ty).is_some());
+        let named =
+            other.is_instance_of::<PyString>() || other.cast::<PyType>().is_ok_and(|ty| of_builtin(ty).is_some());
         !named && other.extract::<DTypeArgument>().is_ok_and(|other| other.0 == self.0)
     }
 

@@ -18,21 +18,66 @@ const DEEPEST: usize = 64;
 macro_rules! with_element {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {
-            DType::Bool => { type $t = bool; $body }
-            DType::U8 => { type $t = u8; $body }
-            DType::U16 => { type $t = u16; $body }
-            DType::U32 => { type $t = u32; $body }
-            DType::U64 => { type $t = u64; $body }
-            DType::I8 => { type $t = i8; $body }
-            DType::I16 => { type $t = i16; $body }
-            DType::I32 => { type $t = i32; $body }
-            DType::I64 => { type $t = i64; $body }
-            DType::Bf16 => { type $t = bf16; $body }
-            DType::F16 => { type $t = f16; $body }
-            DType::F32 => { type $t = f32; $body }
-            DType::F64 => { type $t = f64; $body }
-            DType::C64 => { type $t = Complex<f32>; $body }
-            DType::C128 => { type $t = Complex<f64>; $body }
+            DType::Bool => {
+                type $t = bool;
+                $body
+            }
+            DType::U8 => {
+                type $t = u8;
+                $body
+            }
+            DType::U16 => {
+                type $t = u16;
+                $body
+            }
+            DType::U32 => {
+                type $t = u32;
+                $body
+            }
+            DType::U64 => {
+                type $t = u64;
+                $body
+            }
+            DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            DType::I64 => {
+                type $t = i64;
+                $body
+            }
+            DType::Bf16 => {
+                type $t = bf16;
+                $body
+            }
+            DType::F16 => {
+                type $t = f16;
+                $body
+            }
+            DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            DType::C64 => {
+                type $t = Complex<f32>;
+                $body
+            }
+            DType::C128 => {
+                type $t = Complex<f64>;
+                $body
+            }
         }
     };
 }
@@ -216,7 +261,10 @@ impl<'py> Numbers<'py> {
         };
         let shape = Shape::from(self.extents);
         let leaves = self.leaves;
-        fn all<'py, T>(leaves: &[Bound<'py, PyAny>], one: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>) -> PyResult<Vec<T>> {
+        fn all<'py, T>(
+            leaves: &[Bound<'py, PyAny>],
+            one: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+        ) -> PyResult<Vec<T>> {
             leaves.iter().map(one).collect()
         }
         let wide = match (self.kind.unwrap_or(Kind::Bool), dtype.kind()) {
@@ -265,8 +313,12 @@ fn from_buffer(x: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let letter = format.trim_start_matches(['@', '=', '<']);
     let dtype = match (letter, size) {
         ("?", _) => DType::Bool,
-        ("b" | "h" | "i" | "l" | "q" | "n", _) => [DType::I8, DType::I16, DType::I32, DType::I64][size.ilog2() as usize],
-        ("B" | "H" | "I" | "L" | "Q" | "N" | "c", _) => [DType::U8, DType::U16, DType::U32, DType::U64][size.ilog2() as usize],
+        ("b" | "h" | "i" | "l" | "q" | "n", _) => {
+            [DType::I8, DType::I16, DType::I32, DType::I64][size.ilog2() as usize]
+        }
+        ("B" | "H" | "I" | "L" | "Q" | "N" | "c", _) => {
+            [DType::U8, DType::U16, DType::U32, DType::U64][size.ilog2() as usize]
+        }
         ("e", _) => DType::F16,
         ("f", _) => DType::F32,
         ("d", _) => DType::F64,

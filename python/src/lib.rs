@@ -30,15 +30,15 @@ mod _ndjit {
     use super::error::error_codes;
     #[pymodule_export]
     use super::functions::creation::{
-        arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like, tril,
-        triu, zeros, zeros_like,
+        arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like,
+        tril, triu, zeros, zeros_like,
     };
     #[pymodule_export]
     use super::functions::dtypes::{astype, can_cast, finfo, iinfo, isdtype, result_type};
     #[pymodule_export]
     use super::functions::manipulation::{
-        broadcast_arrays, broadcast_shapes, broadcast_to, clip, concat, diff, expand_dims, flip, matrix_transpose, moveaxis,
-        permute_dims, repeat, reshape, roll, squeeze, stack, tile, unstack,
+        broadcast_arrays, broadcast_shapes, broadcast_to, clip, concat, diff, expand_dims, flip, matrix_transpose,
+        moveaxis, permute_dims, repeat, reshape, roll, squeeze, stack, tile, unstack,
     };
     #[pymodule_export]
     use super::functions::products::{matmul, tensordot, vecdot};

@@ -102,14 +102,14 @@ impl<'py> FromPyObject<'_, 'py> for NumberArgument {
 
 /// The number of a diagonal as an argument. Those beyond any matrix mean the same.
 #[derive(Clone, Copy)]
-pub struct Diagonal(pub isize);
+pub struct DiagonalArgument(pub isize);
 
-impl<'py> FromPyObject<'_, 'py> for Diagonal {
+impl<'py> FromPyObject<'_, 'py> for DiagonalArgument {
     type Error = PyErr;
 
-    fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<Diagonal> {
+    fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<DiagonalArgument> {
         let x = x.call_method0("__index__")?;
-        Ok(Diagonal(match x.extract() {
+        Ok(DiagonalArgument(match x.extract() {
             Ok(number) => number,
             Err(_) if x.lt(0)? => -isize::MAX,
             Err(_) => isize::MAX,
@@ -117,24 +117,24 @@ impl<'py> FromPyObject<'_, 'py> for Diagonal {
     }
 }
 
-/// Integers as an argument: one, or a sequence. Extents of shapes, axes, shifts.
-pub struct Integers(pub Vec<isize>);
+/// IntegersArgument as an argument: one, or a sequence. Extents of shapes, axes, shifts.
+pub struct IntegersArgument(pub Vec<isize>);
 
-impl<'py> FromPyObject<'_, 'py> for Integers {
+impl<'py> FromPyObject<'_, 'py> for IntegersArgument {
     type Error = PyErr;
 
-    fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<Integers> {
+    fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<IntegersArgument> {
         if let Ok(one) = x.extract::<isize>() {
-            return Ok(Integers(vec![one]));
+            return Ok(IntegersArgument(vec![one]));
         }
         match x.extract::<Vec<isize>>() {
-            Ok(several) => Ok(Integers(several)),
+            Ok(several) => Ok(IntegersArgument(several)),
             Err(_) => Err(wrong_type(format!("an integer or a tuple of integers is needed, not {}", x.repr()?))),
         }
     }
 }
 
-impl Integers {
+impl IntegersArgument {
     /// The extents of a shape.
     pub fn extents(self) -> PyResult<Vec<usize>> {
         let extent = |n: isize| usize::try_from(n).map_err(|_| wrong(format!("an extent is not negative: {n}")));

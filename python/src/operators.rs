@@ -4,8 +4,8 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::array::{PyArray, finish, operation};
-use crate::operand::operand;
 use crate::error::wrong_type;
+use crate::operand::operand;
 use ndjit::operand::AnyOperand;
 use ndjit::{Array, Op, dynamic};
 use pyo3::prelude::*;

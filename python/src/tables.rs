@@ -4,7 +4,7 @@
 use crate::array::{PyArray, finish, operation};
 use crate::dtype::DTypeArgument;
 use crate::error::{wrong, wrong_type};
-use crate::operand::{Integers, NumberArgument, OperandArgument};
+use crate::operand::{IntegersArgument, NumberArgument, OperandArgument};
 use crate::operators::compute;
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::AnyOperand;
@@ -30,10 +30,10 @@ impl OpFunction {
 }
 
 /// The axes of a reduction: one, several, or all.
-fn axes(axes: Option<Integers>, kept: bool) -> Axes {
+fn axes(axes: Option<IntegersArgument>, kept: bool) -> Axes {
     let axes = match axes {
         None => (..).axes(),
-        Some(Integers(axes)) => axes.axes(),
+        Some(IntegersArgument(axes)) => axes.axes(),
     };
     if kept { keepdims(axes) } else { axes }
 }
@@ -49,13 +49,16 @@ impl ReductionFunction {
         &self,
         py: Python<'_>,
         x: OperandArgument,
-        axis: Option<Integers>,
+        axis: Option<IntegersArgument>,
         keepdims: bool,
         dtype: Option<DTypeArgument>,
         correction: Option<NumberArgument>,
     ) -> PyResult<PyArray> {
-        let asked =
-            Asked { dtype: dtype.map(|dtype| dtype.0), correction: correction.map(|number| number.0), ..Asked::default() };
+        let asked = Asked {
+            dtype: dtype.map(|dtype| dtype.0),
+            correction: correction.map(|number| number.0),
+            ..Asked::default()
+        };
         finish(py, operation(|| dynamic::reduce::<Array>(self.0, x.0, axes(axis, keepdims), asked)))
     }
 }

@@ -248,7 +248,8 @@ fn elements_are_found_under_every_policy() {
 #[test]
 fn floor_division_by_or_of_infinities_is_the_policys() {
     const INF: f32 = f32::INFINITY;
-    let (x, y) = (Array::from([INF, INF, -INF, 5.0, -5.0, -5.0, INF, 7.0]), [2.0, -2.0, 2.0, -INF, INF, -INF, INF, -2.0]);
+    let (x, y) =
+        (Array::from([INF, INF, -INF, 5.0, -5.0, -5.0, INF, 7.0]), [2.0, -2.0, 2.0, -INF, INF, -INF, INF, -2.0]);
     let y = Array::from(y);
     let bits = |x: Array| x.to_vec::<f32>().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
     let of = |values: [f32; 8]| bits(Array::from(values));

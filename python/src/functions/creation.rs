@@ -3,7 +3,7 @@
 use crate::array::{PyArray, device, finish, finish_all, operation};
 use crate::dtype::DTypeArgument;
 use crate::error::{OrRaise, wrong};
-use crate::operand::{Diagonal, Integers, NumberArgument, OperandArgument};
+use crate::operand::{DiagonalArgument, IntegersArgument, NumberArgument, OperandArgument};
 use crate::{capsule, computed, elements};
 use ndjit::creation::{Eye, Typed};
 use ndjit::operand::DynamicOperand;
@@ -72,7 +72,12 @@ pub fn asarray(
 /// array exists.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device=None, copy=None))]
-pub fn from_dlpack(py: Python<'_>, x: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>, copy: Option<bool>) -> PyResult<PyArray> {
+pub fn from_dlpack(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<PyArray> {
     // A device of this package, or a pair of DLPack.
     match device.map(|device| device.extract::<(i32, i32)>()) {
         Some(Ok(pair)) if pair == capsule::HOST => {}
@@ -117,15 +122,24 @@ pub fn linspace(
 ) -> PyResult<PyArray> {
     let (start, stop) = (start.0, stop.0);
     match endpoint {
-        true => create(py, dtype, device, |typed| typed.linspace(start..=stop, num), || ndjit::linspace(start..=stop, num)),
-        false => create(py, dtype, device, |typed| typed.linspace(start..stop, num), || ndjit::linspace(start..stop, num)),
+        true => {
+            create(py, dtype, device, |typed| typed.linspace(start..=stop, num), || ndjit::linspace(start..=stop, num))
+        }
+        false => {
+            create(py, dtype, device, |typed| typed.linspace(start..stop, num), || ndjit::linspace(start..stop, num))
+        }
     }
 }
 
 /// An array of zeros.
 #[pyfunction]
 #[pyo3(signature = (shape, *, dtype=None, device=None))]
-pub fn zeros(py: Python<'_>, shape: Integers, dtype: Option<DTypeArgument>, device: Option<&str>) -> PyResult<PyArray> {
+pub fn zeros(
+    py: Python<'_>,
+    shape: IntegersArgument,
+    dtype: Option<DTypeArgument>,
+    device: Option<&str>,
+) -> PyResult<PyArray> {
     let shape = shape.extents()?;
     create(py, dtype, device, |typed| typed.zeros(&shape), || ndjit::zeros(&shape))
 }
@@ -133,7 +147,12 @@ pub fn zeros(py: Python<'_>, shape: Integers, dtype: Option<DTypeArgument>, devi
 /// An array of ones.
 #[pyfunction]
 #[pyo3(signature = (shape, *, dtype=None, device=None))]
-pub fn ones(py: Python<'_>, shape: Integers, dtype: Option<DTypeArgument>, device: Option<&str>) -> PyResult<PyArray> {
+pub fn ones(
+    py: Python<'_>,
+    shape: IntegersArgument,
+    dtype: Option<DTypeArgument>,
+    device: Option<&str>,
+) -> PyResult<PyArray> {
     let shape = shape.extents()?;
     create(py, dtype, device, |typed| typed.ones(&shape), || ndjit::ones(&shape))
 }
@@ -141,7 +160,12 @@ pub fn ones(py: Python<'_>, shape: Integers, dtype: Option<DTypeArgument>, devic
 /// An array of zeros: elements without a value do not exist.
 #[pyfunction]
 #[pyo3(signature = (shape, *, dtype=None, device=None))]
-pub fn empty(py: Python<'_>, shape: Integers, dtype: Option<DTypeArgument>, device: Option<&str>) -> PyResult<PyArray> {
+pub fn empty(
+    py: Python<'_>,
+    shape: IntegersArgument,
+    dtype: Option<DTypeArgument>,
+    device: Option<&str>,
+) -> PyResult<PyArray> {
     zeros(py, shape, dtype, device)
 }
 
@@ -150,7 +174,7 @@ pub fn empty(py: Python<'_>, shape: Integers, dtype: Option<DTypeArgument>, devi
 #[pyo3(signature = (shape, fill_value, *, dtype=None, device=None))]
 pub fn full(
     py: Python<'_>,
-    shape: Integers,
+    shape: IntegersArgument,
     fill_value: NumberArgument,
     dtype: Option<DTypeArgument>,
     device: Option<&str>,
@@ -162,21 +186,36 @@ pub fn full(
 /// An array of zeros with the shape and the dtype of another, unless `dtype` is given.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, dtype=None, device=None))]
-pub fn zeros_like(py: Python<'_>, x: OperandArgument, dtype: Option<DTypeArgument>, device: Option<&str>) -> PyResult<PyArray> {
+pub fn zeros_like(
+    py: Python<'_>,
+    x: OperandArgument,
+    dtype: Option<DTypeArgument>,
+    device: Option<&str>,
+) -> PyResult<PyArray> {
     create_like(py, (x, dtype, device), |typed, x| typed.zeros_like(x), |x| ndjit::zeros_like(x))
 }
 
 /// An array of ones with the shape and the dtype of another, unless `dtype` is given.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, dtype=None, device=None))]
-pub fn ones_like(py: Python<'_>, x: OperandArgument, dtype: Option<DTypeArgument>, device: Option<&str>) -> PyResult<PyArray> {
+pub fn ones_like(
+    py: Python<'_>,
+    x: OperandArgument,
+    dtype: Option<DTypeArgument>,
+    device: Option<&str>,
+) -> PyResult<PyArray> {
     create_like(py, (x, dtype, device), |typed, x| typed.ones_like(x), |x| ndjit::ones_like(x))
 }
 
 /// An array of zeros with the shape and the dtype of another, unless `dtype` is given.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, dtype=None, device=None))]
-pub fn empty_like(py: Python<'_>, x: OperandArgument, dtype: Option<DTypeArgument>, device: Option<&str>) -> PyResult<PyArray> {
+pub fn empty_like(
+    py: Python<'_>,
+    x: OperandArgument,
+    dtype: Option<DTypeArgument>,
+    device: Option<&str>,
+) -> PyResult<PyArray> {
     zeros_like(py, x, dtype, device)
 }
 
@@ -196,12 +235,12 @@ pub fn full_like(
 
 /// A matrix with ones on its diagonal `k`, zeros elsewhere.
 #[pyfunction]
-#[pyo3(signature = (n_rows, n_cols=None, /, *, k=Diagonal(0), dtype=None, device=None), text_signature = "(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None)")]
+#[pyo3(signature = (n_rows, n_cols=None, /, *, k=DiagonalArgument(0), dtype=None, device=None), text_signature = "(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None)")]
 pub fn eye(
     py: Python<'_>,
     n_rows: usize,
     n_cols: Option<usize>,
-    k: Diagonal,
+    k: DiagonalArgument,
     dtype: Option<DTypeArgument>,
     device: Option<&str>,
 ) -> PyResult<PyArray> {
@@ -224,16 +263,16 @@ pub fn meshgrid<'py>(py: Python<'py>, arrays: Vec<OperandArgument>, indexing: &s
 
 /// The lower triangles of matrices: zeros above the diagonal `k`.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, k=Diagonal(0)), text_signature = "(x, /, *, k=0)")]
-pub fn tril(py: Python<'_>, x: OperandArgument, k: Diagonal) -> PyResult<PyArray> {
+#[pyo3(signature = (x, /, *, k=DiagonalArgument(0)), text_signature = "(x, /, *, k=0)")]
+pub fn tril(py: Python<'_>, x: OperandArgument, k: DiagonalArgument) -> PyResult<PyArray> {
     let x = x.0;
     computed!(py, [x] => ndjit::tril(x, k.0))
 }
 
 /// The upper triangles of matrices: zeros below the diagonal `k`.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, k=Diagonal(0)), text_signature = "(x, /, *, k=0)")]
-pub fn triu(py: Python<'_>, x: OperandArgument, k: Diagonal) -> PyResult<PyArray> {
+#[pyo3(signature = (x, /, *, k=DiagonalArgument(0)), text_signature = "(x, /, *, k=0)")]
+pub fn triu(py: Python<'_>, x: OperandArgument, k: DiagonalArgument) -> PyResult<PyArray> {
     let x = x.0;
     computed!(py, [x] => ndjit::triu(x, k.0))
 }

@@ -3,9 +3,9 @@
 use crate::array::{PyArray, finish, finish_all, operation};
 use crate::computed;
 use crate::error::{OrRaise, wrong};
-use crate::operand::{Integers, OperandArgument, operand};
-use ndjit::operand::DynamicOperand;
+use crate::operand::{IntegersArgument, OperandArgument, operand};
 use ndjit::Array;
+use ndjit::operand::DynamicOperand;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -23,8 +23,8 @@ pub fn broadcast_arrays<'py>(py: Python<'py>, arrays: Vec<OperandArgument>) -> P
 /// The common shape of shapes.
 #[pyfunction]
 #[pyo3(signature = (*shapes))]
-pub fn broadcast_shapes<'py>(py: Python<'py>, shapes: Vec<Integers>) -> PyResult<Bound<'py, PyTuple>> {
-    let shapes: Vec<Vec<usize>> = shapes.into_iter().map(Integers::extents).collect::<PyResult<_>>()?;
+pub fn broadcast_shapes<'py>(py: Python<'py>, shapes: Vec<IntegersArgument>) -> PyResult<Bound<'py, PyTuple>> {
+    let shapes: Vec<Vec<usize>> = shapes.into_iter().map(IntegersArgument::extents).collect::<PyResult<_>>()?;
     let common = operation(|| ndjit::broadcast_shapes(shapes)).or_raise(py)?;
     PyTuple::new(py, common.extents())
 }
@@ -32,7 +32,7 @@ pub fn broadcast_shapes<'py>(py: Python<'py>, shapes: Vec<Integers>) -> PyResult
 /// The array, repeated along axes to have this shape.
 #[pyfunction]
 #[pyo3(signature = (x, /, shape))]
-pub fn broadcast_to(py: Python<'_>, x: OperandArgument, shape: Integers) -> PyResult<PyArray> {
+pub fn broadcast_to(py: Python<'_>, x: OperandArgument, shape: IntegersArgument) -> PyResult<PyArray> {
     let (x, shape) = (x.0, shape.extents()?);
     computed!(py, [x] => ndjit::broadcast_to(x, shape))
 }
@@ -73,7 +73,7 @@ pub fn unstack<'py>(py: Python<'py>, x: OperandArgument, axis: isize) -> PyResul
 /// The array with new axes of extent 1 at these positions.
 #[pyfunction]
 #[pyo3(signature = (x, /, axis))]
-pub fn expand_dims(py: Python<'_>, x: OperandArgument, axis: Integers) -> PyResult<PyArray> {
+pub fn expand_dims(py: Python<'_>, x: OperandArgument, axis: IntegersArgument) -> PyResult<PyArray> {
     let (x, axes) = (x.0, axis.0);
     computed!(py, [x] => ndjit::expand_dims(x, axes))
 }
@@ -81,7 +81,7 @@ pub fn expand_dims(py: Python<'_>, x: OperandArgument, axis: Integers) -> PyResu
 /// The array without these axes, of extent 1.
 #[pyfunction]
 #[pyo3(signature = (x, /, axis))]
-pub fn squeeze(py: Python<'_>, x: OperandArgument, axis: Integers) -> PyResult<PyArray> {
+pub fn squeeze(py: Python<'_>, x: OperandArgument, axis: IntegersArgument) -> PyResult<PyArray> {
     let (x, axes) = (x.0, axis.0);
     computed!(py, [x] => ndjit::squeeze(x, axes))
 }
@@ -89,7 +89,7 @@ pub fn squeeze(py: Python<'_>, x: OperandArgument, axis: Integers) -> PyResult<P
 /// The elements in reverse order along these axes, or all.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis=None))]
-pub fn flip(py: Python<'_>, x: OperandArgument, axis: Option<Integers>) -> PyResult<PyArray> {
+pub fn flip(py: Python<'_>, x: OperandArgument, axis: Option<IntegersArgument>) -> PyResult<PyArray> {
     let x = x.0;
     let axes = match axis {
         Some(axes) => axes.0,
@@ -108,7 +108,12 @@ fn every_axis(x: &ndjit::operand::AnyOperand) -> Vec<isize> {
 /// The array with these axes at other positions.
 #[pyfunction]
 #[pyo3(signature = (x, source, destination, /))]
-pub fn moveaxis(py: Python<'_>, x: OperandArgument, source: Integers, destination: Integers) -> PyResult<PyArray> {
+pub fn moveaxis(
+    py: Python<'_>,
+    x: OperandArgument,
+    source: IntegersArgument,
+    destination: IntegersArgument,
+) -> PyResult<PyArray> {
     let x = x.0;
     computed!(py, [x] => ndjit::moveaxis(x, source.0, destination.0))
 }
@@ -116,7 +121,7 @@ pub fn moveaxis(py: Python<'_>, x: OperandArgument, source: Integers, destinatio
 /// The array with its axes in this order.
 #[pyfunction]
 #[pyo3(signature = (x, /, axes))]
-pub fn permute_dims(py: Python<'_>, x: OperandArgument, axes: Integers) -> PyResult<PyArray> {
+pub fn permute_dims(py: Python<'_>, x: OperandArgument, axes: IntegersArgument) -> PyResult<PyArray> {
     let x = x.0;
     computed!(py, [x] => ndjit::permute_dims(x, axes.0))
 }
@@ -132,10 +137,15 @@ pub fn matrix_transpose(py: Python<'_>, x: OperandArgument) -> PyResult<PyArray>
 /// Each element as often as `repeats` says, along an axis or in row-major order.
 #[pyfunction]
 #[pyo3(signature = (x, repeats, /, *, axis=None))]
-pub fn repeat(py: Python<'_>, x: OperandArgument, repeats: &Bound<'_, PyAny>, axis: Option<isize>) -> PyResult<PyArray> {
+pub fn repeat(
+    py: Python<'_>,
+    x: OperandArgument,
+    repeats: &Bound<'_, PyAny>,
+    axis: Option<isize>,
+) -> PyResult<PyArray> {
     let times = match repeats.cast::<PyArray>() {
         Ok(array) => PyArray::evaluated(array)?.reshape(-1).cast(ndjit::DType::I64).to_vec::<i64>().or_raise(py)?,
-        Err(_) => repeats.extract::<Integers>()?.0.into_iter().map(|n| n as i64).collect(),
+        Err(_) => repeats.extract::<IntegersArgument>()?.0.into_iter().map(|n| n as i64).collect(),
     };
     let x = x.0;
     match axis {
@@ -147,7 +157,7 @@ pub fn repeat(py: Python<'_>, x: OperandArgument, repeats: &Bound<'_, PyAny>, ax
 /// The elements in another shape, in row-major order; one extent may be -1.
 #[pyfunction]
 #[pyo3(signature = (x, /, shape, *, copy=None))]
-pub fn reshape(py: Python<'_>, x: OperandArgument, shape: Integers, copy: Option<bool>) -> PyResult<PyArray> {
+pub fn reshape(py: Python<'_>, x: OperandArgument, shape: IntegersArgument, copy: Option<bool>) -> PyResult<PyArray> {
     // Values never change, so a copy is never to be seen, and none is ever needed.
     let _ = copy;
     let (x, shape) = (x.0, shape.0);
@@ -157,10 +167,15 @@ pub fn reshape(py: Python<'_>, x: OperandArgument, shape: Integers, copy: Option
 /// The elements moved on by `shift` along axes, or in row-major order; those beyond the end come first.
 #[pyfunction]
 #[pyo3(signature = (x, /, shift, *, axis=None))]
-pub fn roll(py: Python<'_>, x: OperandArgument, shift: Integers, axis: Option<Integers>) -> PyResult<PyArray> {
+pub fn roll(
+    py: Python<'_>,
+    x: OperandArgument,
+    shift: IntegersArgument,
+    axis: Option<IntegersArgument>,
+) -> PyResult<PyArray> {
     let x = x.0;
     match axis {
-        Some(Integers(axes)) => {
+        Some(IntegersArgument(axes)) => {
             let mut shifts = shift.0;
             if shifts.len() == 1 {
                 shifts.resize(axes.len(), shifts[0]);
@@ -169,7 +184,9 @@ pub fn roll(py: Python<'_>, x: OperandArgument, shift: Integers, axis: Option<In
         }
         None => {
             let shape: Vec<isize> = match &x {
-                ndjit::operand::AnyOperand::Array(x) => x.shape().extents().iter().map(|&extent| extent as isize).collect(),
+                ndjit::operand::AnyOperand::Array(x) => {
+                    x.shape().extents().iter().map(|&extent| extent as isize).collect()
+                }
                 _ => Vec::new(),
             };
             let shift: isize = shift.0.iter().fold(0, |all, &one| all.wrapping_add(one));
@@ -181,7 +198,7 @@ pub fn roll(py: Python<'_>, x: OperandArgument, shift: Integers, axis: Option<In
 /// The array, repeated along each axis.
 #[pyfunction]
 #[pyo3(signature = (x, repetitions, /))]
-pub fn tile(py: Python<'_>, x: OperandArgument, repetitions: Integers) -> PyResult<PyArray> {
+pub fn tile(py: Python<'_>, x: OperandArgument, repetitions: IntegersArgument) -> PyResult<PyArray> {
     let x = x.0;
     computed!(py, [x] => ndjit::tile(x, repetitions.0))
 }
@@ -228,8 +245,6 @@ pub fn clip(
         (None, None) => computed!(py, [x] => ndjit::positive(x)),
         (Some(lo), None) => computed!(py, [x, lo] => ndjit::maximum(x, lo)),
         (None, Some(hi)) => computed!(py, [x, hi] => ndjit::minimum(x, hi)),
-        (Some(lo), Some(hi)) => {
-            finish(py, operation(|| ndjit::dynamic::apply::<Array>(ndjit::Op::Clip, &[x, lo, hi])))
-        }
+        (Some(lo), Some(hi)) => finish(py, operation(|| ndjit::dynamic::apply::<Array>(ndjit::Op::Clip, &[x, lo, hi]))),
     }
 }

@@ -3,7 +3,7 @@
 use crate::array::PyArray;
 use crate::computed;
 use crate::error::wrong_type;
-use crate::operand::{Integers, OperandArgument};
+use crate::operand::{IntegersArgument, OperandArgument};
 use ndjit::operand::AnyOperand;
 use pyo3::prelude::*;
 
@@ -37,7 +37,7 @@ pub fn tensordot(
     if let Ok(count) = axes.extract::<usize>() {
         return computed!(py, [x, y] => ndjit::tensordot(x, y, count));
     }
-    let (left, right): (Integers, Integers) = axes.extract()?;
+    let (left, right): (IntegersArgument, IntegersArgument) = axes.extract()?;
     computed!(py, [x, y] => ndjit::tensordot(x, y, (left.0, right.0)))
 }
 

@@ -31,7 +31,9 @@ pub(super) fn elements<R: ArrayLike>(what: &'static str, x: &Array, mask: &Array
     check_mask(x.shape(), mask.shape())?;
     let others = &x.shape().extents()[mask.shape().rank()..];
     if mask.is_empty() {
-        let none: R = seen(what, x.operand(), place, |shape| slice(shape, &[Slice::Range { start: None, end: Some(0), step: 1 }]));
+        let none: R = seen(what, x.operand(), place, |shape| {
+            slice(shape, &[Slice::Range { start: None, end: Some(0), step: 1 }])
+        });
         let extents: Vec<isize> = [0].iter().chain(others).map(|&extent| signed(extent)).collect();
         return Ok(reshaped(what, none.operand(), &extents, place));
     }
