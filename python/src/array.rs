@@ -1,7 +1,7 @@
 //! The class of arrays: a handle, which `x[k] = v` and `x += y` set to another array, over a value of the library, which never changes.
 //!
-//! A value of a traced function will be a second variant of [`Value`]: functions take operands of any type, and give what
-//! [`computed!`](crate::computed) makes of them.
+//! Functions take operands of any type, and give what [`computed!`](crate::computed) makes of them: values of traced functions, which
+//! are not there yet, will be a second kind of value in [`PyArray`], and a second arm of that macro.
 
 use crate::dtype::{DTypeArgument, PyDType, object};
 use crate::error::{OrRaise, raised, wrong, wrong_type};
@@ -68,8 +68,9 @@ impl PyArray {
     }
 
     /// Sets the handle to another array of the same dtype and shape.
-    pub fn rebind(&mut self, other: PyArray) -> PyResult<()> {
-        let (own, other) = (&self.value, other.value);
+    pub fn rebind(slf: &Bound<'_, Self>, other: PyArray) -> PyResult<()> {
+        let mut handle = slf.borrow_mut();
+        let (own, other) = (&handle.value, other.value);
         if own.dtype() != other.dtype() {
             let (own, other) = (own.dtype().row().long, other.dtype().row().long);
             return Err(wrong_type(format!("the result is {other}, which an array of {own} does not hold in place")));
@@ -78,7 +79,10 @@ impl PyArray {
             let (own, other) = (own.shape(), other.shape());
             return Err(wrong(format!("the result has shape {other}, which an array of shape {own} does not hold")));
         }
-        self.value = other;
+        let former = std::mem::replace(&mut handle.value, other);
+        // Memory of another library is released by its code, which may use this array.
+        drop(handle);
+        drop(former);
         Ok(())
     }
 
@@ -232,7 +236,9 @@ impl PyArray {
 
     /// Why the array has its dtype: the operations not yet computed, with the rule of each.
     fn explain_dtype(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.value.explain_dtype().or_raise(py)?.to_string())
+        let text = self.value.explain_dtype().or_raise(py)?.to_string();
+        // Operations on arrays have no lines of Python: to look for one takes as long as to record an operation.
+        Ok(text.replace(&format!(" at {}", place::BINDING), ""))
     }
 
     #[pyo3(signature = (device, /, *, stream=None))]

@@ -76,6 +76,7 @@ pub fn of_numpy(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
 impl PyDType {
     /// The name: `float32`.
     #[getter]
+    #[allow(clippy::misnamed_getters, reason = "the name that Python's users know")]
     fn name(&self) -> &'static str {
         self.0.row().long
     }

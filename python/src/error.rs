@@ -36,6 +36,12 @@ pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     raised_as(py, error, class)
 }
 
+/// The origin of an operand in a fact, without the place in this binding: `from add`.
+fn origin(fact: &str) -> Option<String> {
+    let origin = &fact[fact.rfind("from ")?..];
+    Some(origin.split_once(" at ").map_or("", |(what, _)| what).to_owned())
+}
+
 /// The exception of an error, of this class.
 pub fn raised_as(py: Python<'_>, error: &Error, class: &str) -> PyErr {
     static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
@@ -43,8 +49,8 @@ pub fn raised_as(py: Python<'_>, error: &Error, class: &str) -> PyErr {
         let classes = CLASSES.get_or_try_init(py, || -> PyResult<Py<PyDict>> {
             Ok(py.import("ndjit._errors")?.getattr("CLASSES")?.cast_into::<PyDict>()?.unbind())
         })?;
-        // What the engine says of origins are lines of this binding.
-        let mut error = error.clone().with_origins(|_| Some(String::new()));
+        let facts = error.facts();
+        let mut error = error.clone().with_origins(|n| facts.get(n).and_then(|fact| origin(fact)));
         let help = error.way_out().map(|help| help.in_notation(&PythonNotation));
         if let Some(help) = &help {
             error = error.help(help.clone());

@@ -206,7 +206,7 @@ impl PyArray {
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let result = put(slf, key, value, At::<Array>::set)?;
-        slf.borrow_mut().rebind(result)
+        PyArray::rebind(slf, result)
     }
 
     /// Other arrays by changes at an index: `x.at[k].set(v)`, `.add`, `.subtract`, `.multiply`, `.divide`, `.min`, `.max`.

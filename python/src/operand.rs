@@ -4,7 +4,7 @@ use crate::array::PyArray;
 use crate::elements;
 use crate::error::{wrong, wrong_type};
 use ndjit::operand::{AnyOperand, Number, Operand, Scalar};
-use ndjit::{Array, Complex, weak};
+use ndjit::{Array, Complex, Op, dynamic, weak};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
@@ -59,8 +59,8 @@ pub fn array(x: AnyOperand) -> Array {
     match x {
         AnyOperand::Array(x) => x,
         AnyOperand::Scalar(x) => Array::from(x),
-        // No traced value is made yet.
-        AnyOperand::Expr(_) => Array::from(0),
+        // Poisoned: it has no elements.
+        AnyOperand::Expr(_) => dynamic::apply(Op::Positive, &[x]),
     }
 }
 

@@ -29,7 +29,7 @@ fn in_place(x: &Bound<'_, PyArray>, op: Op, y: &Bound<'_, PyAny>) -> PyResult<()
     };
     let own = x.borrow().operand();
     let result = compute(x.py(), op, &[own, y])?;
-    x.borrow_mut().rebind(result)
+    PyArray::rebind(x, result)
 }
 
 macro_rules! arithmetic {
@@ -153,6 +153,6 @@ impl PyArray {
         let Some(y) = operand(other)? else { return Err(wrong_type("`@` is of arrays")) };
         let x = slf.borrow().operand();
         let result = crate::computed!(slf.py(), [x, y] => ndjit::matmul(x, y))?;
-        slf.borrow_mut().rebind(result)
+        PyArray::rebind(slf, result)
     }
 }
