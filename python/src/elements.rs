@@ -166,7 +166,7 @@ fn complex(x: &Bound<'_, PyAny>) -> PyResult<Complex<f64>> {
 }
 
 /// The numbers of nested sequences.
-struct Numbers<'py> {
+struct NestedNumbers<'py> {
     extents: Vec<usize>,
     leaves: Vec<Bound<'py, PyAny>>,
     /// The highest kind of the leaves; none of no leaves.
@@ -177,9 +177,10 @@ struct Numbers<'py> {
     typed: Option<ValueType>,
 }
 
-impl<'py> Numbers<'py> {
-    fn read(x: &Bound<'py, PyAny>) -> PyResult<Numbers<'py>> {
-        let mut numbers = Numbers { extents: Vec::new(), leaves: Vec::new(), kind: None, bare: None, typed: None };
+impl<'py> NestedNumbers<'py> {
+    fn read(x: &Bound<'py, PyAny>) -> PyResult<NestedNumbers<'py>> {
+        let mut numbers =
+            NestedNumbers { extents: Vec::new(), leaves: Vec::new(), kind: None, bare: None, typed: None };
         numbers.visit(x, 0, true)?;
         Ok(numbers)
     }
@@ -278,6 +279,8 @@ impl<'py> Numbers<'py> {
                 };
                 match dtype {
                     DType::U64 => Array::from_shape_vec(shape, all(&leaves, |x| Ok(in_range(x)? as u64))?),
+                    // Without a conversion, as the usual default.
+                    DType::I32 => Array::from_shape_vec(shape, all(&leaves, |x| Ok(in_range(x)? as i32))?),
                     _ => Array::from_shape_vec(shape, all(&leaves, |x| Ok(in_range(x)? as i64))?),
                 }
             }
@@ -289,6 +292,7 @@ impl<'py> Numbers<'py> {
             (Kind::Int | Kind::UInt, _) if leaves.iter().all(|x| x.extract::<i64>().is_ok()) => {
                 Array::from_shape_vec(shape, all(&leaves, |x| x.extract::<i64>())?)
             }
+            _ if dtype == DType::F32 => Array::from_shape_vec(shape, all(&leaves, |x| Ok(x.extract::<f64>()? as f32))?),
             _ => Array::from_shape_vec(shape, all(&leaves, |x| x.extract::<f64>())?),
         };
         let wide = wide.or_raise(py)?;
@@ -360,7 +364,7 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
         array
     } else {
         copied()?;
-        Numbers::read(x)?.array(py, dtype)?
+        NestedNumbers::read(x)?.array(py, dtype)?
     };
     match dtype {
         Some(dtype) if dtype != array.dtype() => {

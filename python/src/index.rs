@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
 /// A part of an index as it is written.
-enum WrittenIndex<'a, 'py> {
+enum WrittenKey<'a, 'py> {
     Slice(&'a Bound<'py, PySlice>),
     /// An integer, a new axis, or an ellipsis.
     Plain(Slice),
@@ -26,32 +26,32 @@ enum WrittenIndex<'a, 'py> {
 }
 
 /// A part of an index, in the library's terms.
-enum IndexPart {
+enum KeyPart {
     Slice(Slice),
     Array(Array),
 }
 
-fn written<'a, 'py>(x: &'a Bound<'py, PyAny>) -> PyResult<WrittenIndex<'a, 'py>> {
+fn written<'a, 'py>(x: &'a Bound<'py, PyAny>) -> PyResult<WrittenKey<'a, 'py>> {
     if let Ok(slice) = x.cast::<PySlice>() {
-        return Ok(WrittenIndex::Slice(slice));
+        return Ok(WrittenKey::Slice(slice));
     }
     if x.is_none() {
-        return Ok(WrittenIndex::Plain(Slice::NewAxis));
+        return Ok(WrittenKey::Plain(Slice::NewAxis));
     }
     if x.is_instance_of::<PyEllipsis>() {
-        return Ok(WrittenIndex::Plain(Slice::Ellipsis));
+        return Ok(WrittenKey::Plain(Slice::Ellipsis));
     }
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(WrittenIndex::Array(array.borrow().value().clone()));
+        return Ok(WrittenKey::Array(array.borrow().value().clone()));
     }
     let is_number = x.is_instance_of::<PyInt>() && !x.is_instance_of::<PyBool>();
     if is_number || !x.is_instance_of::<PyBool>() && !x.hasattr("shape")? && x.hasattr("__index__")? {
         let index = x.call_method0("__index__")?;
-        return Ok(WrittenIndex::Plain(Slice::Index(index.extract().unwrap_or(isize::MAX))));
+        return Ok(WrittenKey::Plain(Slice::Index(index.extract().unwrap_or(isize::MAX))));
     }
     match elements::from_object(x, None, None) {
         Ok(array) if array.dtype() == DType::Bool || array.dtype().is_int() || array.is_empty() => {
-            Ok(WrittenIndex::Array(array))
+            Ok(WrittenKey::Array(array))
         }
         _ => Err(wrong_type(format!(
             "indices are integers, slices, `...`, `None`, and arrays of integers or bools, not {}",
@@ -85,33 +85,31 @@ fn check_mask(mask: &Shape, shape: &Shape, at: usize) -> PyResult<()> {
 }
 
 /// The parts of an index of an array of this shape.
-fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<IndexPart>> {
+fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<KeyPart>> {
     let keys: Vec<Bound<'_, PyAny>> = match key.cast::<PyTuple>() {
         Ok(key) => key.iter().collect(),
         Err(_) => vec![key.clone()],
     };
-    let parts: Vec<WrittenIndex<'_, '_>> = keys.iter().map(written).collect::<PyResult<_>>()?;
-    let axes = |part: &WrittenIndex<'_, '_>| match part {
-        WrittenIndex::Plain(Slice::NewAxis | Slice::Ellipsis) => 0,
-        WrittenIndex::Array(mask) if mask.dtype() == DType::Bool => mask.shape().rank(),
+    let parts: Vec<WrittenKey<'_, '_>> = keys.iter().map(written).collect::<PyResult<_>>()?;
+    let axes = |part: &WrittenKey<'_, '_>| match part {
+        WrittenKey::Plain(Slice::NewAxis | Slice::Ellipsis) => 0,
+        WrittenKey::Array(mask) if mask.dtype() == DType::Bool => mask.shape().rank(),
         _ => 1,
     };
     let left = shape.rank().saturating_sub(parts.iter().map(axes).sum());
     let mut axis = 0;
-    let part = |part: WrittenIndex<'_, '_>| {
+    let part = |part: WrittenKey<'_, '_>| {
         let at = axis;
-        axis += if matches!(part, WrittenIndex::Plain(Slice::Ellipsis)) { left } else { axes(&part) };
+        axis += if matches!(part, WrittenKey::Plain(Slice::Ellipsis)) { left } else { axes(&part) };
         match part {
             // Of an axis that is not there the library says so.
-            WrittenIndex::Slice(slice) => {
-                range(slice, shape.extents().get(at).copied().unwrap_or(0)).map(IndexPart::Slice)
-            }
-            WrittenIndex::Plain(slice) => Ok(IndexPart::Slice(slice)),
-            WrittenIndex::Array(array) => {
+            WrittenKey::Slice(slice) => range(slice, shape.extents().get(at).copied().unwrap_or(0)).map(KeyPart::Slice),
+            WrittenKey::Plain(slice) => Ok(KeyPart::Slice(slice)),
+            WrittenKey::Array(array) => {
                 if array.dtype() == DType::Bool {
                     check_mask(array.shape(), shape, at)?;
                 }
-                Ok(IndexPart::Array(array))
+                Ok(KeyPart::Array(array))
             }
         }
     };
@@ -119,29 +117,29 @@ fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<IndexPart>> {
 }
 
 /// The slices, if there are no arrays.
-fn slices(parts: &[IndexPart]) -> Option<Vec<Slice>> {
-    let slice = |part: &IndexPart| match part {
-        IndexPart::Slice(slice) => Some(*slice),
-        IndexPart::Array(_) => None,
+fn slices(parts: &[KeyPart]) -> Option<Vec<Slice>> {
+    let slice = |part: &KeyPart| match part {
+        KeyPart::Slice(slice) => Some(*slice),
+        KeyPart::Array(_) => None,
     };
     parts.iter().map(slice).collect()
 }
 
 /// The indices. A mask that is not `alone` stands for the indices of its nonzero elements.
-fn indices(py: Python<'_>, parts: Vec<IndexPart>, alone: bool) -> PyResult<Vec<Index>> {
+fn indices(py: Python<'_>, parts: Vec<KeyPart>, alone: bool) -> PyResult<Vec<Index>> {
     let alone = alone && parts.len() == 1;
     let mut indices = Vec::with_capacity(parts.len());
     for part in parts {
         match part {
-            IndexPart::Slice(slice) => indices.push(slice.index()),
-            IndexPart::Array(mask) if mask.dtype() == DType::Bool && !alone => {
+            KeyPart::Slice(slice) => indices.push(slice.index()),
+            KeyPart::Array(mask) if mask.dtype() == DType::Bool && !alone => {
                 let found = py.detach(|| operation(|| ndjit::nonzero(&mask)));
                 for axis in found {
                     axis.error().cloned().map_or(Ok(()), Err).or_raise(py)?;
                     indices.push(Index::Indices(axis.operand()));
                 }
             }
-            IndexPart::Array(array) => indices.push(Index::Indices(array.operand())),
+            KeyPart::Array(array) => indices.push(Index::Indices(array.operand())),
         }
     }
     Ok(indices)

@@ -334,7 +334,7 @@ def divide(x1, x2, /):
 
 
 def floor_divide(x1, x2, /):
-    """The largest integer not above `x1 / x2`. Integers: `x1 // 0 = 0`, `MIN // -1 = MIN`. Floats: exact where the quotient has no more bits than a mantissa, else the nearest float to `x1 / x2`; `x1 // 0` is infinite or NaN, `inf // x2` NaN as in NumPy.
+    """The largest integer not above `x1 / x2`. Integers: `x1 // 0 = 0`, `MIN // -1 = MIN`. Floats: exact where the quotient has no more bits than a mantissa, else the nearest float to `x1 / x2`; `x1 // 0` is infinite or NaN, `inf // x2` NaN as in NumPy, but infinite under the policy `array_api`, where `x1 // inf` is a zero.
 
     Dtype: the common dtype of the operands; bool becomes the default integer. It computes in uint8, uint16, uint32, uint64, int8, int16, int32, int64, bfloat16, float16, float32, float64.
 
