@@ -229,7 +229,7 @@ impl PyArray {
 
     /// Computes the elements now, and waits for them.
     fn block_until_ready<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        let value = Self::evaluated(&slf)?;
+        let value = slf.borrow().value.clone();
         slf.py().detach(|| value.block_until_ready().map(drop)).or_raise(slf.py())?;
         Ok(slf)
     }
