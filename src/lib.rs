@@ -157,6 +157,7 @@ pub use interop::dlpack::from_dlpack;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec, trees};
 pub use ndjit_codegen::target::VectorWidth;
+pub use ndjit_ir::axes::MAX_RANK;
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};
 #[doc(hidden)]
 pub use ndjit_ir::help;

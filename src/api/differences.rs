@@ -293,7 +293,12 @@ fn beside(x: &AnyOperand, literal: Literal, place: Option<SourceLoc>) -> AnyOper
 }
 
 /// A weak scalar in its common type with another operand. Otherwise it would be rounded to the default dtype, as an array is.
-fn typed<R: ArrayLike>(number: AnyOperand, own: ValueType, meet: ValueType, place: SourceLoc) -> Result<AnyOperand> {
+pub(crate) fn typed<R: ArrayLike>(
+    number: AnyOperand,
+    own: ValueType,
+    meet: ValueType,
+    place: SourceLoc,
+) -> Result<AnyOperand> {
     let (ValueType::Weak(_), ValueType::Strong(dtype)) = (own, meet) else { return Ok(number) };
     let strong = |literal: LiteralValue, place| Ok(AnyOperand::Scalar(Scalar(Literal::strong(literal, dtype)?, place)));
     match number {

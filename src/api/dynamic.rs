@@ -11,10 +11,12 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 
+pub use crate::api::indexing::Index;
+
+use crate::api::indexing::At;
 use crate::api::reductions::{Axes, IntoAxes};
 use crate::api::scans::{self, IntoAlong};
 use crate::api::sorting::{IntoSorting, sorted};
-use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::scalar::Scalar;
 use ndjit_eval::request::Request;
@@ -70,7 +72,7 @@ pub struct Asked {
     pub include_initial: bool,
 }
 
-/// A reduction over some axes, or all: `..`, in the function being traced on this thread. Poisoned with `Argument` for
+/// A reduction over some axes, or all: `..` of an array, or in the function being traced on this thread. Poisoned with `Argument` for
 /// options that this reduction does not support.
 ///
 /// ```
@@ -84,18 +86,18 @@ pub struct Asked {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: Asked) -> Expr {
+pub fn reduce<R: ArrayLike>(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: Asked) -> R {
     let place = SourceLoc::caller();
     if let Err(error) = possible(reduction, asked, false) {
-        return Expr::failed(error.at(place));
+        return R::failed(error.at(place));
     }
     let mut operands = vec![x];
     operands.extend(asked.correction.map(AnyOperand::Scalar));
     let axes: Axes = axes.axes();
-    Expr::reduce(&Request::new(reduction, asked.dtype, axes.requested()), &operands, place)
+    R::reduce(&Request::new(reduction, asked.dtype, axes.requested()), &operands, place)
 }
 
-/// A scan along an axis, in the function being traced on this thread. Poisoned with `Argument` for options that this scan
+/// A scan along an axis of an array, or in the function being traced on this thread. Poisoned with `Argument` for options that this scan
 /// does not support.
 ///
 /// ```
@@ -109,16 +111,16 @@ pub fn reduce(reduction: Reduction, x: AnyOperand, axes: impl IntoAxes, asked: A
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn scan(scan: Scan, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
+pub fn scan<R: ArrayLike>(scan: Scan, x: AnyOperand, axis: isize, asked: Asked) -> R {
     let place = SourceLoc::caller();
     if let Err(error) = possible(scan, asked, scan.takes_dtype()) {
-        return Expr::failed(error.at(place));
+        return R::failed(error.at(place));
     }
     let along = if asked.include_initial { scans::include_initial(axis) } else { axis.along() };
     scans::scan(scan, asked.dtype, x, along, place)
 }
 
-/// A sort along an axis, in the function being traced on this thread. Poisoned with `Argument` for options that this sort
+/// A sort along an axis of an array, or in the function being traced on this thread. Poisoned with `Argument` for options that this sort
 /// does not support.
 ///
 /// ```
@@ -132,12 +134,31 @@ pub fn scan(scan: Scan, x: AnyOperand, axis: isize, asked: Asked) -> Expr {
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 #[track_caller]
-pub fn sort(sort: Sort, x: AnyOperand, axis: impl IntoSorting, asked: Asked) -> Expr {
+pub fn sort<R: ArrayLike>(sort: Sort, x: AnyOperand, axis: impl IntoSorting, asked: Asked) -> R {
     let place = SourceLoc::caller();
     if let Err(error) = possible(sort, asked, false) {
-        return Expr::failed(error.at(place));
+        return R::failed(error.at(place));
     }
     sorted(sort, asked.dtype, x, axis.sorting(), place)
+}
+
+/// The elements at these indices along the first axes, as `x.at((i, j))` with indices of any kind: of an
+/// [`Array`](crate::Array), or in the function being traced on this thread.
+///
+/// ```
+/// use ndjit::dynamic::{self, Index};
+/// use ndjit::manipulation::Slice;
+/// use ndjit::operand::Operand;
+/// use ndjit::{Array, arange, reshape};
+///
+/// let x = reshape(arange(6), [2, 3]);
+/// let indices = vec![Index::Slice(Slice::ALL), Index::Indices(Array::from([2, 0]).operand())];
+/// let taken: Array = dynamic::at(x.operand(), indices).get();
+/// assert_eq!(taken.to_string(), "[[2 0]\n [5 3]]");
+/// ```
+#[track_caller]
+pub fn at<R: ArrayLike>(x: AnyOperand, indices: Vec<Index>) -> At<R> {
+    At::new(x, indices.into(), SourceLoc::caller())
 }
 
 /// Checks that a function along axes supports these options. Some scans have an `initial` value.

@@ -46,6 +46,39 @@ impl Array {
         Ok(Array::concrete(T::DTYPE, T::DTYPE, shape, Arc::new(Buffer::from_vec(elements))))
     }
 
+    /// Creates an array from the bytes of its elements in row-major order, in the byte order of the machine: the inverse of
+    /// [`to_bytes`](Array::to_bytes).
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, ErrorCode};
+    ///
+    /// let x = Array::from_bytes(DType::U8, [2, 2], &[1, 2, 3, 4])?;
+    /// assert_eq!(x.to_string(), "[[1 2]\n [3 4]]");
+    /// assert_eq!(Array::from_bytes(DType::F32, 1, &[1, 2]).unwrap_err().code(), ErrorCode::Shape);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Shape` for another number of bytes; `Argument` for a bool that is neither 0 nor 1; `Size` if no array can have the
+    /// shape; `Allocation` if an allocation fails.
+    #[track_caller]
+    pub fn from_bytes(dtype: DType, shape: impl IntoShape, bytes: &[u8]) -> Result<Array> {
+        let shape = shape.shape();
+        let made = || {
+            let needed = shape.bytes(dtype.bytes())?;
+            if needed != bytes.len() {
+                return Err(Error::new(ErrorCode::Shape, format!("{} bytes do not fill {dtype}{shape}", bytes.len()))
+                    .fact(format_args!("it has {needed} bytes"))
+                    .help("give the bytes of all elements"));
+            }
+            if dtype == DType::Bool && !bool::valid(bytes) {
+                return Err(Error::new(ErrorCode::Argument, "bools that are neither 0 nor 1"));
+            }
+            Ok(Array::concrete(dtype, dtype, shape.clone(), Arc::new(Buffer::from_bytes(bytes)?)))
+        };
+        made().map_err(|e: Error| e.of("from_bytes").at(ndjit_ir::SourceLoc::caller()))
+    }
+
     /// Creates an array with two axes from rows of equal length, copied. Poisoned if an allocation fails.
     ///
     /// ```

@@ -6,6 +6,7 @@ use crate::diagnostics::debug::print;
 use crate::trace::escape;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, apart};
+use crate::trace::written;
 use ndjit_eval::array::node::LazyOperand;
 use ndjit_eval::lazy::noting::{self, LazyOperands};
 use ndjit_eval::request::{Movement, NamedFunction, OperationRequest, Request};
@@ -31,7 +32,7 @@ impl ArrayLike for Array {
 
     fn part_of<'a>(self, function: impl Into<NamedFunction<'a>>, operands: &[AnyOperand], place: SourceLoc) -> Array {
         match self.error() {
-            Some(error) if error.place() == Some(place) => {
+            Some(error) if error.place() == Some(written::place(place)) => {
                 refused(function, operands, place, &error.clone().unnamed().without_operands())
             }
             Some(_) | None => self,
@@ -51,7 +52,7 @@ impl ArrayLike for Array {
     }
 
     fn failed(error: Error) -> Array {
-        Array::poisoned(error)
+        Array::poisoned(written::error(error))
     }
 }
 
@@ -85,6 +86,7 @@ fn outside(what: &str, x: Expr, place: SourceLoc) -> Array {
 
 /// Records an operation on arrays and numbers.
 fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: SourceLoc) -> Array {
+    let place = written::place(place);
     // An operand is as large as a cache line, so operands are not moved.
     let mut own = LazyOperands::new();
     match gather(asked.what(), operands, place, &mut own) {
@@ -95,6 +97,7 @@ fn apply(asked: OperationRequest<'_>, operands: &[AnyOperand], place: SourceLoc)
 
 /// Records a cast of an operand of any type.
 pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Array {
+    let place = written::place(place);
     match x {
         AnyOperand::Array(array) => Array(noting::convert(LazyOperand::Array(array.0.clone()), dtype, place)),
         AnyOperand::Scalar(number) => Array(noting::convert(LazyOperand::Literal(number.0, number.1), dtype, place)),
@@ -104,5 +107,5 @@ pub(crate) fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> Array {
 
 /// Records a cast to the dtype that the policy chooses for the requested one.
 pub(crate) fn cast(array: &Array, dtype: DType, place: SourceLoc) -> Array {
-    Array(noting::cast(&array.0, dtype, place))
+    Array(noting::cast(&array.0, dtype, written::place(place)))
 }

@@ -147,6 +147,21 @@ impl Array {
         ndjit_runtime::pod::read(self.buffer()?.as_bytes())
     }
 
+    /// Copies the bytes of the elements in row-major order, in the byte order of the machine.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// assert_eq!(Array::from([1u8, 2]).to_bytes()?, [1, 2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`eval`](Array::eval).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        ndjit_runtime::pod::read(self.buffer()?.as_bytes())
+    }
+
     /// Returns the elements in row-major order. The vector reuses the array's memory if it came from a `Vec<T>` and has
     /// no other users; otherwise the elements are copied.
     ///

@@ -16,6 +16,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Op, SourceLoc};
 use num_complex::Complex;
+use std::marker::PhantomData;
 
 /// An operand of any type.
 #[derive(Clone)]
@@ -203,6 +204,51 @@ impl Operand for Scalar {
     }
 }
 
+impl Operand for AnyOperand {
+    fn operand(self) -> AnyOperand {
+        self
+    }
+}
+
+/// An operand of any type, of operations whose results are `R`: for front ends, which know the types of operands at run
+/// time only, to call functions of any kind of operand.
+///
+/// ```
+/// use ndjit::operand::{DynamicOperand, Operand};
+/// use ndjit::{Array, flip, matmul};
+///
+/// let x = DynamicOperand::<Array>::new(Array::from([1, 2]).operand());
+/// assert_eq!(flip(x.clone(), 0).to_vec::<i32>()?, [2, 1]);
+/// assert_eq!(matmul(x.clone(), x).item::<i32>()?, 5);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// Operations of arrays on an [`Expr`] are poisoned with `Traced`.
+#[derive(Clone)]
+pub struct DynamicOperand<R>(AnyOperand, PhantomData<fn() -> R>);
+
+impl<R: ArrayLike> DynamicOperand<R> {
+    /// Creates an operand.
+    pub fn new(x: AnyOperand) -> DynamicOperand<R> {
+        DynamicOperand(x, PhantomData)
+    }
+}
+
+impl<R> Operand for DynamicOperand<R> {
+    fn operand(self) -> AnyOperand {
+        self.0
+    }
+}
+
+impl<R: ArrayLike> UnaryOperand for DynamicOperand<R> {
+    type Out = R;
+}
+
+impl<R: ArrayLike> BinaryOperand<DynamicOperand<R>> for DynamicOperand<R> {
+    type Out = R;
+}
+
+impl ArrayOperand for DynamicOperand<Array> {}
 impl ArrayOperand for Scalar {}
 impl ArrayOperand for Array {}
 impl ArrayOperand for &Array {}

@@ -427,3 +427,40 @@ fn what_is_put_is_what_the_interpreter_puts_in_every_dtype() {
         }
     }
 }
+
+#[test]
+fn an_array_without_axes_is_put_as_a_whole() {
+    use ndjit::dynamic::{self, Index};
+    use ndjit::operand::Operand;
+
+    let x = Array::from(1.5f32);
+    let at = |indices: Vec<Index>| dynamic::at::<Array>((&x).operand(), indices);
+    let all = || vec![Index::Slice(ndjit::manipulation::Slice::Ellipsis)];
+    assert_eq!(at(all()).set(2).item(), Ok(2.0f32));
+    assert_eq!(x.at(ndjit::Ellipsis).add(1).item(), Ok(2.5f32));
+    assert_eq!(at(Vec::new()).set(3).item(), Ok(3.0f32));
+    let put = jit(|x: Expr| x.at(ndjit::Ellipsis).set(x * 3));
+    assert_eq!(put(&x).item(), Ok(4.5f32));
+    assert_eq!(at(all()).set(Array::from([1, 2])).eval().unwrap_err().code(), ErrorCode::Shape);
+    assert_eq!(x.at(0).set(2).eval().unwrap_err().code(), ErrorCode::Shape);
+}
+
+#[test]
+fn a_mask_may_have_axes_without_elements() {
+    let x = arange(6).reshape([2, 3]);
+    let none = ndjit::dtype(DType::Bool).zeros([0]);
+    assert_eq!(x.at(&none).get().shape().extents(), [0, 3]);
+    assert_eq!(x.at(ndjit::dtype(DType::Bool).zeros([2, 0])).get().shape().extents(), [0]);
+    assert_eq!(x.at(&none).set(7).to_vec::<i32>(), x.to_vec());
+    assert_eq!(x.at(ndjit::dtype(DType::Bool).zeros([0, 2])).get().eval().unwrap_err().code(), ErrorCode::Shape);
+}
+
+#[test]
+fn a_number_is_searched_for_under_policies_that_refuse_two_numbers() {
+    let x = Array::from([1u8, 3, 5]);
+    let found = ndjit::with_policy(ndjit::Policy::ArrayApi, || searchsorted(&x, 3, Side::Right));
+    assert_eq!(found.cast(DType::I32).item(), Ok(2));
+    assert_eq!(searchsorted(&x, 300, Side::Left).eval().unwrap_err().code(), ErrorCode::Literal);
+    let floats = Array::from([0.5f32, 1.5]);
+    assert_eq!(searchsorted(&floats, f64::NAN, Side::Left).item(), Ok(2));
+}

@@ -106,8 +106,8 @@ fn what_is_wrong_is_said() {
     assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.set: indices of shapes [2] and [3] do not broadcast"));
     assert_eq!(error(x().at((.., 3)).get()), (ErrorCode::Index, "at: index 3 is out of range".to_owned()));
     assert_eq!(error(x().at((1.., 0)).set(arange(3))).0, ErrorCode::Shape);
-    let (code, headline) = error(Array::from(3).at(Ellipsis).set(7));
-    assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.set: an array without axes has no indices"));
+    let (code, headline) = error(Array::from(3).at(Ellipsis).get_or(7));
+    assert_eq!((code, &headline[..]), (ErrorCode::Shape, "at.get_or: an array without axes has no indices"));
     // The result type does not depend on the kind of indices.
     assert_eq!(x().at(1..).get_or(0.5).dtype(), x().at(Array::from([1])).get_or(0.5).dtype());
 }

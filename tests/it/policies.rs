@@ -244,3 +244,28 @@ fn elements_are_found_under_every_policy() {
         assert_eq!(with_policy(policy, found), standard, "{policy}");
     }
 }
+
+#[test]
+fn floor_division_by_or_of_infinities_is_the_policys() {
+    const INF: f32 = f32::INFINITY;
+    let (x, y) =
+        (Array::from([INF, INF, -INF, 5.0, -5.0, -5.0, INF, 7.0]), [2.0, -2.0, 2.0, -INF, INF, -INF, INF, -2.0]);
+    let y = Array::from(y);
+    // The sign of a NaN is unspecified.
+    let bit = |x: &f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
+    let bits = |x: Array| x.to_vec::<f32>().unwrap().iter().map(bit).collect::<Vec<u32>>();
+    let of = |values: [f32; 8]| bits(Array::from(values));
+    let nan = f32::NAN;
+    // Python pairs `//` with `%`; the Array API prefers the floor of the quotient.
+    let paired = of([nan, nan, nan, -1.0, -1.0, 0.0, nan, -4.0]);
+    let quotient = of([INF, -INF, -INF, -0.0, -0.0, 0.0, nan, -4.0]);
+    let divided = |policy: Policy| with_policy(policy, || bits(ndjit::floor_divide(&x, &y)));
+    assert_eq!(divided(Policy::Standard), paired);
+    assert_eq!(divided(Policy::NumPy2), paired);
+    assert_eq!(divided(Policy::ArrayApi), quotient);
+    let f = jit(|x, y| ndjit::floor_divide(x, y)).with_policy(Policy::ArrayApi);
+    assert_eq!(bits(f(&x, &y)), quotient);
+    // Integers have no infinities.
+    let whole = with_policy(Policy::ArrayApi, || ndjit::floor_divide(Array::from([7, -7]), Array::from([2, 2])));
+    assert_eq!(whole.to_vec::<i32>(), Ok(vec![3, -4]));
+}

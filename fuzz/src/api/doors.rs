@@ -110,6 +110,11 @@ doors! {
         let size = if c.one_in(2) { x.len() } else { count(c).min(100) };
         [Array::from_shape_vec(if c.one_in(2) { x.shape().clone() } else { shape(c) }, vec![1i16; size])?]
     };
+    "from_bytes" |c, x| {
+        let bytes = if is_small(x) { x.to_bytes()? } else { vec![2; count(c).min(100)] };
+        let (dtype, shape) = if c.one_in(2) { (x.dtype(), x.shape().clone()) } else { (any_dtype(c), shape(c)) };
+        [Array::from_bytes(dtype, shape, &bytes)?]
+    };
     "from_rows" |c, _x| [Array::from_rows(&vec![[1u8, 2]; count(c).min(9)]), Array::from_rows::<f32, 0>(&vec![[]; count(c)])];
     "scalar" |c, _x| [Array::scalar(number(c)), Array::from(number(c)), (0..c.below(9)).map(|n| n as f32).collect()];
     "to_vec" |c, x| {
@@ -371,9 +376,15 @@ doors! {
         let f = jit(move |x: Expr| match which {
             0 => dynamic::scan(scan, operand::Operand::operand(x), axis, asked),
             1 => dynamic::sort(sort, operand::Operand::operand(x), axis, asked),
-            _ => dynamic::reduce(reduction, operand::Operand::operand(x), axes.clone(), asked),
+            _ => dynamic::reduce::<Expr>(reduction, operand::Operand::operand(x), axes.clone(), asked),
         });
-        [f.call((x,))?]
+        let index = match c.below(3) {
+            0 => dynamic::Index::Slice(manipulation::Slice::Ellipsis),
+            1 => dynamic::Index::Slice(manipulation::Slice::Index(integer(c))),
+            _ => dynamic::Index::Indices(operand::Operand::operand(number(c))),
+        };
+        let dynamic = operand::DynamicOperand::<Array>::new(operand::Operand::operand(x));
+        [f.call((x,))?, dynamic::at::<Array>(operand::Operand::operand(x), vec![index]).get(), flip(dynamic, axis)]
     };
     "unstack" |c, x| { let n = x.shape().rank(); let axis = axis(c, n); if x.len() <= MANY { unstack(x, axis)? } else { vec![] } };
 }

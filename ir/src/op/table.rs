@@ -31,7 +31,7 @@ macro_rules! op_table {
                 "True division `x / y`, also of integers. Floats: `x / 0` is infinite, `0 / 0` NaN. Complex quotients are scaled so that intermediate results neither overflow nor underflow needlessly."
                 ("[1, 2, -1]", "[2, 4, 0]") "[ 0.5  0.5 -inf]";
             FloorDivide floor_divide(x y) Number REAL Same Ulp(1) []
-                "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: exact where the quotient has no more bits than a mantissa, else the nearest float to `x / y`; `x // 0` is infinite or NaN, `inf // y` NaN as in NumPy."
+                "The largest integer not above `x / y`. Integers: `x // 0 = 0`, `MIN // -1 = MIN`. Floats: exact where the quotient has no more bits than a mantissa, else the nearest float to `x / y`; `x // 0` is infinite or NaN, `inf // y` NaN as in NumPy, but infinite under the policy `array_api`, where `x // inf` is a zero."
                 ("[7, -7, 7]", "[2, 2, 0]") "[ 3 -4  0]";
             Remainder remainder(x y) Number REAL Same Exact []
                 "`x % y` with the sign of `y`, as Python's. Integers: `x % 0 = 0`. Floats: rounded once, zeros have the sign of `y`; NaN for `y = 0` or infinite `x`."

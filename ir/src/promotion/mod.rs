@@ -25,4 +25,4 @@ pub use lattice::{Audit, Claim, Finding, Joins, Lattice, LatticeError, NoLattice
 pub use op_types::{OpMismatch, OpTypes, Types};
 pub use policy::{Clash, Policy, Refusal, Resolution, UnknownPolicy};
 pub use reduction_types::{ReductionMismatch, ReductionTypes};
-pub use system::{Defaults, Rules, System, Table};
+pub use system::{Defaults, FloorDivision, Rules, System, Table};

@@ -226,6 +226,16 @@ impl Width {
     }
 }
 
+/// The floor division of floats where an operand is infinite: the one value that a policy decides, since the Array API leaves it
+/// to libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FloorDivision {
+    /// Paired with the remainder, as in Python: `inf // y` is NaN, and `x // inf` is -1 where the signs differ.
+    Paired,
+    /// `floor(x / y)`, which the Array API prefers: `inf // y` is infinite, and `x // inf` a zero.
+    Quotient,
+}
+
 /// A system's rules other than the joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
@@ -239,6 +249,8 @@ pub struct Rules {
     pub mean: Inexact,
     /// Integers in a variance.
     pub variance: Inexact,
+    /// Floor division by or of infinities.
+    pub floor: FloorDivision,
     /// Bool in arithmetic.
     pub number: BoolNumber,
     /// Sums.

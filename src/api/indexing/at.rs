@@ -75,7 +75,7 @@ struct ResolvedIndices {
 }
 
 impl<R: ArrayLike> At<R> {
-    pub(super) fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: SourceLoc) -> At<R> {
+    pub(crate) fn new(x: AnyOperand, indices: SmallVec<[Index; 4]>, place: SourceLoc) -> At<R> {
         At { x, indices, place, gives: std::marker::PhantomData }
     }
 
@@ -291,6 +291,9 @@ impl<R: ArrayLike> At<R> {
             )
             .help("with a mask what is put has an element for each of the array's, or is a number"));
         }
+        if of.extents().contains(&0) {
+            return Ok(R::compute(Op::Positive, slice::from_ref(&self.x), self.place));
+        }
         let behind: Vec<isize> = (of.rank()..shape.rank()).map(|n| n as isize).collect();
         let mask: R = seen(what, mask.clone(), self.place, |shape| view::expand_dims(shape, &behind));
         let updates = self.cast(what, updates, dtype)?;
@@ -328,6 +331,13 @@ impl<R: ArrayLike> At<R> {
             && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
         {
             return self.masked(what, scatter, mask, updates.clone());
+        }
+        let (_, _, shape) = self.x.describe(what)?;
+        if shape.rank() == 0 && self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
+            // All of an array without axes: `x[...] = v`.
+            view::slice(&shape, &slices(&self.indices))?;
+            let always = AnyOperand::Scalar(Scalar(true.into(), None));
+            return self.masked(what, scatter, &always, updates.clone());
         }
         if let Some((view, taken)) = self.region(what)? {
             let own = || seen(what, self.x.clone(), self.place, |_| Ok((view.clone(), taken.clone())));

@@ -8,8 +8,8 @@ use ndjit_ir::{Error, ErrorCode, Result, Shape};
 use smallvec::SmallVec;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-/// An index along an axis.
-#[doc(hidden)]
+/// An index of any kind, for front ends: a `Vec` of them is the argument of [`dynamic::at`](crate::dynamic::at()).
+#[derive(Clone)]
 pub enum Index {
     /// Elements at indices.
     Indices(AnyOperand),
@@ -195,6 +195,20 @@ impl<I: Operand> IntoIndex for DynamicRange<I> {
 }
 
 impl<I: ArrayOperand> ArrayIndex for DynamicRange<I> {}
+
+impl IntoIndex for Index {
+    fn index(self) -> Index {
+        self
+    }
+}
+
+impl<I: IntoIndex> Indices for Vec<I> {
+    fn indices(self) -> SmallVec<[Index; 4]> {
+        self.into_iter().map(I::index).collect()
+    }
+}
+
+impl<I: ArrayIndex> ArrayIndices for Vec<I> {}
 
 impl<I: IntoIndex> Indices for I {
     fn indices(self) -> SmallVec<[Index; 4]> {

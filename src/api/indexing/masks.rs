@@ -1,16 +1,18 @@
 //! Boolean masks as indices.
 
 use super::take::taken;
-use crate::api::manipulation::reshaped;
+use crate::api::manipulation::{Slice, reshaped, seen};
 use crate::api::parts::signed;
 use crate::api::selection::found;
 use crate::array::node::Array;
 use crate::trace::operand::{ArrayLike, Operand};
+use ndjit_ir::view::slice;
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc};
 
 /// Checks that a mask of this shape can index an array of that shape.
 pub(super) fn check_mask(shape: &Shape, of: &Shape) -> Result<()> {
-    if shape.extents().starts_with(of.extents()) {
+    let mut axes = shape.extents().iter().zip(of.extents());
+    if of.rank() <= shape.rank() && axes.all(|(extent, own)| own == extent || *own == 0) {
         return Ok(());
     }
     let headline = format!("a mask of shape {of} for an array of shape {shape}");
@@ -27,8 +29,15 @@ pub(super) fn elements<R: ArrayLike>(what: &'static str, x: &Array, mask: &Array
         return Err(error.clone());
     }
     check_mask(x.shape(), mask.shape())?;
-    let flat: Array = reshaped(what, mask.operand(), &[-1], place);
     let others = &x.shape().extents()[mask.shape().rank()..];
+    if mask.is_empty() {
+        let none: R = seen(what, x.operand(), place, |shape| {
+            slice(shape, &[Slice::Range { start: None, end: Some(0), step: 1 }])
+        });
+        let extents: Vec<isize> = [0].iter().chain(others).map(|&extent| signed(extent)).collect();
+        return Ok(reshaped(what, none.operand(), &extents, place));
+    }
+    let flat: Array = reshaped(what, mask.operand(), &[-1], place);
     let rows: Vec<isize> = [flat.len()].iter().chain(others).map(|&extent| signed(extent)).collect();
     let rows: R = reshaped(what, x.operand(), &rows, place);
     let indices = found(&flat, DType::I64, place)?.pop();

@@ -28,7 +28,7 @@ mod take;
 pub use at::At;
 pub(crate) use checked::{counting, index_dtype};
 pub use dynamic_slices::slice_dynamic;
-pub use indices::{ArrayIndex, ArrayIndices, DynamicRange, Indices, IntoIndex, dynamic_range};
+pub use indices::{ArrayIndex, ArrayIndices, DynamicRange, Index, Indices, IntoIndex, dynamic_range};
 pub use prefixes::prefix;
 pub(crate) use rows::{INDEXED_UPDATES, rows};
 pub(crate) use search::searched;

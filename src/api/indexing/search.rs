@@ -3,7 +3,8 @@
 
 use super::checked::index_dtype;
 use super::rows::rows;
-use crate::api::config::with_parts;
+use crate::api::config::{self, with_parts};
+use crate::api::differences::typed;
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
@@ -76,8 +77,10 @@ pub(crate) fn searched<R: ArrayLike>(
     side: Side,
     place: SourceLoc,
 ) -> Result<R> {
-    let (_, dtype, shape) = x.describe(what)?;
-    let (_, of, _) = values.describe(what)?;
+    let (ty, dtype, shape) = x.describe(what)?;
+    let (own, of, _) = values.describe(what)?;
+    // A number is compared with itself too, which some policies refuse of weak ones.
+    let values = typed::<R>(values, own, config::policy().join(ty, own).unwrap_or(own), place)?;
     let &[len] = shape.extents() else {
         return Err(Error::new(ErrorCode::Shape, format!("an array of shape {shape} is searched"))
             .of(what)

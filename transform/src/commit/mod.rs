@@ -12,7 +12,7 @@ use ndjit_ir::graph::{
 };
 use ndjit_ir::infer::Operation;
 use ndjit_ir::literal::Literal;
-use ndjit_ir::promotion::{Policy, Types};
+use ndjit_ir::promotion::{FloorDivision, Policy, Types};
 use ndjit_ir::support::CastReason;
 use ndjit_ir::view::scattered;
 use ndjit_ir::view::{AxisIndex, View};
@@ -135,7 +135,12 @@ impl Commit<'_> {
             },
             NodeKind::Op(op, policy) => {
                 let compute = policy.commit(self.types(id, &Operation::op(op, policy))?.compute);
-                self.op(id, op, compute, shape)?
+                match (op, policy.rules().floor) {
+                    (Op::FloorDivide, FloorDivision::Quotient) if compute.is_float() => {
+                        self.floor_quotient(id, compute, shape)?
+                    }
+                    _ => self.op(id, op, compute, shape)?,
+                }
             }
             NodeKind::Cast(reason) => {
                 let (operand, dtype) = (graph.operands(id)[0], ty.storage_dtype());
@@ -323,6 +328,24 @@ impl Commit<'_> {
         }
         let shape = self.rewriter.new.intern(shape);
         Ok(self.rewriter.new.add(NodeKind::Op(op, ()), &values, &[(op.result_dtype(compute), shape)]))
+    }
+
+    /// Floor division of floats that is `floor(x / y)` where an operand is infinite.
+    fn floor_quotient(&mut self, id: NodeId, compute: DType, shape: &Shape) -> Result<Value> {
+        let paired = self.op(id, Op::FloorDivide, compute, shape)?;
+        let new = &mut *self.rewriter.new;
+        let &[x, y] = new.operands(new.producer(paired)) else {
+            return Err(Error::new(ErrorCode::Verify, "commit: a division without two operands"));
+        };
+        let shape = new.intern(shape);
+        let quotient = new.add(NodeKind::Op(Op::Divide, ()), &[x, y], &[(compute, shape)]);
+        let floor = new.add(NodeKind::Op(Op::Floor, ()), &[quotient], &[(compute, shape)]);
+        let [x, y] = [x, y].map(|operand| {
+            let own = new.intern(&new.shape(operand).clone());
+            new.add(NodeKind::Op(Op::IsInf, ()), &[operand], &[(DType::Bool, own)])
+        });
+        let infinite = new.add(NodeKind::Op(Op::LogicalOr, ()), &[x, y], &[(DType::Bool, shape)]);
+        Ok(new.add(NodeKind::Op(Op::Where, ()), &[infinite, floor, paired], &[(compute, shape)]))
     }
 
     /// Casts a traced value to the dtype of a use.

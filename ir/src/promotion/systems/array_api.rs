@@ -5,7 +5,7 @@
 use crate::dtype::{DType, DTypeSet, Kind};
 use crate::promotion::lattice;
 use crate::promotion::system::{
-    Accumulate, BoolNumber, Defaults, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
+    Accumulate, BoolNumber, Defaults, FloorDivision, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
 };
 use crate::value_type::ValueType::{self, Strong};
 use crate::value_type::Weak;
@@ -22,6 +22,7 @@ pub const ARRAY_API: System = System {
         quotient: Inexact::Refused,
         mean: Inexact::Refused,
         variance: Inexact::Refused,
+        floor: FloorDivision::Quotient,
         number: BoolNumber::Refused,
         sum: Accumulate::WidenIntegers,
         product: Accumulate::WidenIntegers,

@@ -6,7 +6,7 @@
 use crate::dtype::{DType, DTypeSet};
 use crate::promotion::lattice::{join, strict_join};
 use crate::promotion::system::{
-    Accumulate, BoolNumber, Defaults, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
+    Accumulate, BoolNumber, Defaults, FloorDivision, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
 };
 use crate::value_type::{ValueType, Weak};
 
@@ -16,6 +16,7 @@ const RULES: Rules = Rules {
     quotient: Inexact::ByWidth,
     mean: Inexact::ByWidth,
     variance: Inexact::ByWidth,
+    floor: FloorDivision::Paired,
     number: BoolNumber::To(DType::I32),
     sum: Accumulate::Widen,
     product: Accumulate::Widen,

@@ -3,7 +3,7 @@
 //! Source: <https://docs.jax.dev/en/latest/jax.lax.html>.
 
 use crate::promotion::system::{
-    Accumulate, BoolNumber, Defaults, Inexact, Order, Rules, System, WeakResult, Width, tabulate,
+    Accumulate, BoolNumber, Defaults, FloorDivision, Inexact, Order, Rules, System, WeakResult, Width, tabulate,
 };
 use crate::value_type::ValueType;
 
@@ -19,6 +19,7 @@ pub const LAX: System = System {
         quotient: Inexact::Refused,
         mean: Inexact::Refused,
         variance: Inexact::Refused,
+        floor: FloorDivision::Paired,
         number: BoolNumber::Refused,
         sum: Accumulate::Same,
         product: Accumulate::Same,

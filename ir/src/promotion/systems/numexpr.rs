@@ -5,7 +5,8 @@
 use crate::dtype::{DType, DTypeSet};
 use crate::op::Op;
 use crate::promotion::system::{
-    Accumulate, BoolNumber, Defaults, Inexact, Lack, OpRule, Order, Rules, System, WeakResult, Width, tabulate,
+    Accumulate, BoolNumber, Defaults, FloorDivision, Inexact, Lack, OpRule, Order, Rules, System, WeakResult, Width,
+    tabulate,
 };
 use crate::value_type::ValueType::{self, Strong};
 
@@ -26,6 +27,7 @@ pub const NUMEXPR: System = System {
         mean: Inexact::To(DType::F64),
         variance: Inexact::To(DType::F64),
         number: BoolNumber::Refused,
+        floor: FloorDivision::Paired,
         sum: Accumulate::Same,
         product: Accumulate::Same,
         index: Some(DType::I64),

@@ -7,7 +7,7 @@
 use crate::dtype::{DType, DTypeSet, Kind};
 use crate::promotion::lattice;
 use crate::promotion::system::{
-    Accumulate, BoolNumber, Defaults, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
+    Accumulate, BoolNumber, Defaults, FloorDivision, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
 };
 use crate::value_type::ValueType::{self, Strong};
 use crate::value_type::Weak;
@@ -18,6 +18,7 @@ pub(super) const RULES: Rules = Rules {
     quotient: Inexact::To(DType::F64),
     mean: Inexact::To(DType::F64),
     variance: Inexact::To(DType::F64),
+    floor: FloorDivision::Paired,
     number: BoolNumber::To(DType::I8),
     sum: Accumulate::Widen,
     product: Accumulate::Widen,

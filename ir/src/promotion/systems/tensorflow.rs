@@ -9,7 +9,7 @@ use crate::dtype::DTypeSet;
 use crate::dtype::{DType, Kind};
 use crate::promotion::lattice;
 use crate::promotion::system::{
-    Accumulate, BoolNumber, Defaults, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
+    Accumulate, BoolNumber, Defaults, FloorDivision, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
 };
 use crate::value_type::ValueType::{self, Strong};
 use crate::value_type::Weak;
@@ -23,6 +23,7 @@ const RULES: Rules = Rules {
     quotient: Inexact::SmallestFromF32,
     mean: Inexact::Unchanged,
     variance: Inexact::Refused,
+    floor: FloorDivision::Paired,
     number: BoolNumber::Refused,
     sum: Accumulate::Same,
     product: Accumulate::Same,

@@ -6,7 +6,7 @@
 use crate::dtype::{DType, DTypeSet};
 use crate::promotion::lattice;
 use crate::promotion::system::{
-    Accumulate, BoolNumber, Defaults, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
+    Accumulate, BoolNumber, Defaults, FloorDivision, Inexact, Lack, Order, Rules, System, WeakResult, Width, tabulate,
 };
 use crate::value_type::ValueType::{self, Strong};
 
@@ -23,6 +23,7 @@ pub const TORCH: System = System {
         quotient: Inexact::Default,
         mean: Inexact::Refused,
         variance: Inexact::Refused,
+        floor: FloorDivision::Paired,
         number: BoolNumber::Refused,
         sum: Accumulate::DefaultInt,
         product: Accumulate::DefaultInt,

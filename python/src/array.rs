@@ -1,0 +1,430 @@
+//! The class of arrays: a handle, which `x[k] = v` and `x += y` set to another array, over a value of the library, which never changes.
+//!
+//! Functions take operands of any type, and give what [`computed!`](crate::computed) makes of them: values of traced functions, which
+//! are not there yet, will be a second kind of value in [`PyArray`], and a second arm of that macro.
+
+use crate::dtype::{DTypeArgument, PyDType, object};
+use crate::error::{OrRaise, raised, wrong, wrong_type};
+use crate::{capsule, elements, place, settings};
+use ndjit::operand::{AnyOperand, Operand};
+use ndjit::{Array, DType, Device};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// An array: elements of one dtype, or an operation that computes them when they are read. Operations take and give values:
+/// a slice is no view into its array, and `x[k] = v` changes only what the name `x` refers to.
+#[pyclass(module = "ndjit", name = "Array", weakref)]
+pub struct PyArray {
+    value: Array,
+}
+
+/// Runs an operation, with the policy of the Python code that calls it.
+pub fn operation<R>(body: impl FnOnce() -> R) -> R {
+    settings::scoped(|| ndjit::with_place(place::BINDING, body))
+}
+
+/// Calls a function of the library with operands of any type. The result is an array, or an exception at the user's line.
+#[macro_export]
+macro_rules! computed {
+    ($py:expr, [$($x:ident),+] => $call:expr) => {{
+        $(let $x = ndjit::operand::DynamicOperand::<ndjit::Array>::new($x);)+
+        $crate::array::finish($py, $crate::array::operation(|| $call))
+    }};
+}
+
+/// Calls a function of the library that reads elements, with arrays, without the lock of the interpreter.
+#[macro_export]
+macro_rules! evaluated {
+    ($py:expr, [$($x:ident),+] => $call:expr) => {{
+        $(let $x = $crate::operand::array($x);)+
+        $py.detach(|| $crate::array::operation(|| $call))
+    }};
+}
+
+/// The array of a result. Arrays of Python are never weak: a name tells nobody that its array's dtype may change.
+pub fn finish(py: Python<'_>, array: Array) -> PyResult<PyArray> {
+    if let Some(error) = array.error() {
+        return Err(raised(py, error));
+    }
+    let value = if array.is_weak() { operation(|| ndjit::cast(&array, array.dtype())) } else { array };
+    Ok(PyArray { value })
+}
+
+/// The arrays of results.
+pub fn finish_all(py: Python<'_>, arrays: impl IntoIterator<Item = Array>) -> PyResult<Vec<PyArray>> {
+    arrays.into_iter().map(|array| finish(py, array)).collect()
+}
+
+impl PyArray {
+    /// The value.
+    pub fn value(&self) -> &Array {
+        &self.value
+    }
+
+    /// The value as an operand.
+    pub fn operand(&self) -> AnyOperand {
+        (&self.value).operand()
+    }
+
+    /// Sets the handle to another array of the same dtype and shape.
+    pub fn rebind(slf: &Bound<'_, Self>, other: PyArray) -> PyResult<()> {
+        let mut handle = slf.borrow_mut();
+        let (own, other) = (&handle.value, other.value);
+        if own.dtype() != other.dtype() {
+            let (own, other) = (own.dtype().row().long, other.dtype().row().long);
+            return Err(wrong_type(format!("the result is {other}, which an array of {own} does not hold in place")));
+        }
+        if own.shape() != other.shape() {
+            let (own, other) = (own.shape(), other.shape());
+            return Err(wrong(format!("the result has shape {other}, which an array of shape {own} does not hold")));
+        }
+        let former = std::mem::replace(&mut handle.value, other);
+        // Memory of another library is released by its code, which may use this array.
+        drop(handle);
+        drop(former);
+        Ok(())
+    }
+
+    /// Computes the elements, without the lock of the interpreter.
+    pub fn evaluated(slf: &Bound<'_, Self>) -> PyResult<Array> {
+        let value = slf.borrow().value.clone();
+        slf.py().detach(|| value.eval().map(drop)).or_raise(slf.py())?;
+        Ok(value)
+    }
+
+    /// The element of an array with one element, as a number of Python.
+    fn one<'py>(slf: &Bound<'py, Self>, wanted: &str) -> PyResult<Bound<'py, PyAny>> {
+        let value = Self::evaluated(slf)?;
+        if value.len() != 1 {
+            return Err(wrong_type(format!(
+                "an array of shape {} is no {wanted}: it has {} elements",
+                value.shape(),
+                value.len()
+            )));
+        }
+        elements::item(slf.py(), &value)
+    }
+
+    fn is_integral(&self) -> bool {
+        self.value.dtype().is_int()
+    }
+}
+
+/// The name of a device, as `x.device` gives it.
+pub fn device_name(device: Device) -> String {
+    device.to_string()
+}
+
+/// The device of a name.
+pub fn device(name: Option<&str>) -> PyResult<Option<Device>> {
+    match name {
+        None => Ok(None),
+        Some(name) if name == device_name(Device::CPU) => Ok(Some(Device::CPU)),
+        Some(name) => {
+            Err(wrong(format!("there is no device {name:?}; this package has {:?}", device_name(Device::CPU))))
+        }
+    }
+}
+
+#[pymethods]
+impl PyArray {
+    #[getter]
+    fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
+        object(py, self.value.dtype())
+    }
+
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.value.shape().extents())
+    }
+
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.value.shape().rank()
+    }
+
+    #[getter]
+    fn size(&self) -> usize {
+        self.value.len()
+    }
+
+    /// The bytes of the elements.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.value.len() * self.value.dtype().bytes()
+    }
+
+    /// The bytes of an element.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.value.dtype().bytes()
+    }
+
+    #[getter]
+    fn device(&self) -> String {
+        device_name(self.value.device())
+    }
+
+    /// The transpose of a matrix.
+    #[getter]
+    #[allow(non_snake_case)]
+    fn T(&self, py: Python<'_>) -> PyResult<PyArray> {
+        if self.value.shape().rank() != 2 {
+            return Err(wrong(format!(
+                "T is of matrices; of shape {} take `mT` or `permute_dims`",
+                self.value.shape()
+            )));
+        }
+        self.mT(py)
+    }
+
+    /// The transposes of the matrices in the last two axes.
+    #[getter]
+    #[allow(non_snake_case)]
+    fn mT(&self, py: Python<'_>) -> PyResult<PyArray> {
+        finish(py, operation(|| ndjit::matrix_transpose(&self.value)))
+    }
+
+    #[getter]
+    fn real(&self, py: Python<'_>) -> PyResult<PyArray> {
+        finish(py, operation(|| ndjit::real(&self.value)))
+    }
+
+    #[getter]
+    fn imag(&self, py: Python<'_>) -> PyResult<PyArray> {
+        finish(py, operation(|| ndjit::imag(&self.value)))
+    }
+
+    /// The array, converted to a dtype.
+    #[pyo3(signature = (dtype, /, *, copy=true))]
+    pub fn astype(slf: &Bound<'_, Self>, dtype: DTypeArgument, copy: bool) -> PyResult<Py<PyArray>> {
+        let value = slf.borrow().value.clone();
+        if value.dtype() == dtype.0 {
+            // Another handle, or the same one.
+            return if copy { Py::new(slf.py(), PyArray { value }) } else { Ok(slf.clone().unbind()) };
+        }
+        if value.dtype().is_complex() && !dtype.0.is_complex() && dtype.0 != DType::Bool {
+            return Err(wrong_type(format!(
+                "complex numbers do not become {}; take `ndjit.real` or `ndjit.abs` of them",
+                dtype.0.row().long
+            )));
+        }
+        Py::new(slf.py(), finish(slf.py(), operation(|| ndjit::cast(&value, dtype.0)))?)
+    }
+
+    /// The elements as nested lists of Python's numbers.
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        elements::nested(slf.py(), &Self::evaluated(slf)?)
+    }
+
+    /// The element of an array with one element.
+    fn item<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let value = Self::evaluated(slf)?;
+        if value.len() != 1 {
+            return Err(wrong(format!("an array of shape {} has {} elements, not one", value.shape(), value.len())));
+        }
+        elements::item(slf.py(), &value)
+    }
+
+    /// Computes the elements now, and waits for them.
+    fn block_until_ready<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        let value = slf.borrow().value.clone();
+        slf.py().detach(|| value.block_until_ready().map(drop)).or_raise(slf.py())?;
+        Ok(slf)
+    }
+
+    /// Why the array has its dtype: the operations not yet computed, with the rule of each.
+    fn explain_dtype(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.value.explain_dtype().or_raise(py)?.to_string();
+        // Operations on arrays have no lines of Python: to look for one takes as long as to record an operation.
+        Ok(text.replace(&format!(" at {}", place::BINDING), ""))
+    }
+
+    #[pyo3(signature = (device, /, *, stream=None))]
+    fn to_device<'py>(
+        slf: Bound<'py, Self>,
+        device: &str,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        if stream.is_some() {
+            return Err(wrong("no device has streams"));
+        }
+        self::device(Some(device))?;
+        Ok(slf)
+    }
+
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        let value = Self::evaluated(slf)?;
+        if value.len() != 1 {
+            return Err(wrong(format!(
+                "an array of shape {} is neither true nor false; `ndjit.any` and `ndjit.all` are",
+                value.shape()
+            )));
+        }
+        elements::item(slf.py(), &value)?.is_truthy()
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().get_type::<pyo3::types::PyInt>().call1((Self::one(slf, "integer")?,))
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().get_type::<pyo3::types::PyFloat>().call1((Self::one(slf, "float")?,))
+    }
+
+    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().get_type::<pyo3::types::PyComplex>().call1((Self::one(slf, "complex number")?,))
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if !slf.borrow().is_integral() || slf.borrow().value.shape().rank() != 0 {
+            return Err(wrong_type("only an array of an integer dtype without axes is an index"));
+        }
+        Self::one(slf, "index")
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let extents = self.value.shape().extents();
+        extents.first().copied().ok_or_else(|| wrong_type("an array without axes has no length"))
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let value = Self::evaluated(slf)?;
+        if value.shape().rank() == 0 {
+            return Err(wrong_type("an array without axes has no elements to iterate over"));
+        }
+        let parts = operation(|| ndjit::unstack(&value, 0)).or_raise(slf.py())?;
+        finish_all(slf.py(), parts)?.into_pyobject(slf.py())?.call_method0("__iter__")
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let value = Self::evaluated(slf)?;
+        let text = value.to_string().replace('\n', "\n       ");
+        let dtype = value.dtype().row().long;
+        // The shape of no elements does not show.
+        let shape = if value.is_empty() { format!(", shape={}", slf.borrow().shape(slf.py())?) } else { String::new() };
+        Ok(format!("Array({text}, dtype={dtype}{shape})"))
+    }
+
+    fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(Self::evaluated(slf)?.to_string())
+    }
+
+    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.borrow().value.shape().rank() {
+            _ if spec.is_empty() => Ok(Self::__str__(slf)?.into_pyobject(py)?.into_any()),
+            0 => py.import("builtins")?.call_method1("format", (Self::item(slf)?, spec)),
+            _ => Err(wrong_type("an array with axes takes no format; format its elements")),
+        }
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ndjit._display")?.call_method1("html", (slf,))
+    }
+
+    fn __copy__(&self) -> PyArray {
+        PyArray { value: self.value.clone() }
+    }
+
+    #[pyo3(signature = (_memo, /))]
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyArray {
+        self.__copy__()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let value = Self::evaluated(slf)?;
+        let bytes = value.to_bytes().or_raise(py)?;
+        let make = py.import("ndjit._ndjit")?.getattr("_from_bytes")?;
+        let arguments =
+            (value.dtype().row().long, value.shape().extents().to_vec(), pyo3::types::PyBytes::new(py, &bytes));
+        Ok((make, arguments).into_pyobject(py)?.into_any())
+    }
+
+    #[pyo3(signature = (*, api_version=None))]
+    fn __array_namespace__<'py>(&self, py: Python<'py>, api_version: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let module = py.import("ndjit")?;
+        let versions: Vec<String> = module.getattr("_API_VERSIONS")?.extract()?;
+        match api_version {
+            Some(asked) if !versions.iter().any(|version| version == asked) => {
+                Err(wrong(format!("the versions of the Array API are {}, not {asked}", versions.join(", "))))
+            }
+            _ => Ok(module.into_any()),
+        }
+    }
+
+    /// NumPy's array of the elements: read-only, without a copy, unless one is asked for.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let array = elements::numpy(slf, &Self::evaluated(slf)?)?;
+        let options = PyDict::new(py);
+        options.set_item("copy", copy == Some(true))?;
+        match dtype {
+            Some(dtype) if !array.getattr("dtype")?.eq(dtype)? => {
+                if copy == Some(false) {
+                    return Err(wrong("another dtype needs a copy"));
+                }
+                array.call_method("astype", (dtype,), Some(&options))
+            }
+            _ if copy == Some(true) => array.call_method0("copy"),
+            _ => Ok(array),
+        }
+    }
+
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, Self>,
+        ufunc: &Bound<'py, PyAny>,
+        method: &str,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let called = slf.py().import("ndjit._ufuncs")?;
+        called.call_method1("call", (ufunc, method, inputs, kwargs))
+    }
+
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'_, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if stream.is_some() {
+            return Err(wrong("the host has no streams"));
+        }
+        if dl_device.is_some_and(|device| device != capsule::HOST) {
+            return Err(PyBufferError::new_err("arrays are exported to the host's memory, device (1, 0)"));
+        }
+        let versioned = max_version.is_some_and(|(major, _)| major >= 1);
+        if !versioned && copy == Some(false) {
+            return Err(PyBufferError::new_err(
+                "before version 1 of DLPack no tensor can be read-only: ask with `max_version=(1, 0)`, or for a copy",
+            ));
+        }
+        let value = Self::evaluated(slf)?;
+        let copy = if versioned { copy } else { Some(true) };
+        let tensor = py.detach(|| value.to_dlpack(copy)).or_raise(py)?;
+        capsule::export(py, tensor, versioned)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        capsule::HOST
+    }
+}
+
+/// An array of bytes: what a pickle holds.
+#[pyfunction]
+pub fn _from_bytes(py: Python<'_>, dtype: &str, shape: Vec<usize>, bytes: &[u8]) -> PyResult<PyArray> {
+    let dtype: DType = dtype.parse().map_err(|_| PyTypeError::new_err("no dtype"))?;
+    finish(py, Array::from_bytes(dtype, shape, bytes).or_raise(py)?)
+}

@@ -1,0 +1,98 @@
+//! DLPack capsules: the only file with `unsafe` code. A capsule owns its tensor until someone takes it, and renames the capsule
+//! to say so.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+
+use crate::error::OrRaise;
+use ndjit::dlpack::{DLManagedTensor, DLManagedTensorVersioned, ManagedTensor};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use std::ffi::CStr;
+
+/// The host, as `__dlpack_device__` gives it: `kDLCPU`, and the device's number.
+pub const HOST: (i32, i32) = (1, 0);
+
+const VERSIONED: &CStr = c"dltensor_versioned";
+const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
+const UNVERSIONED: &CStr = c"dltensor";
+const USED_UNVERSIONED: &CStr = c"used_dltensor";
+
+/// The pointer of a capsule with this name; `None` for another name.
+///
+/// # Safety
+/// `capsule` is a capsule, and the thread holds the lock of the interpreter.
+unsafe fn pointer<T>(capsule: *mut ffi::PyObject, name: &CStr) -> Option<*mut T> {
+    // SAFETY: the caller's promise; the name ends with 0. Only of a valid name the pointer is asked for, so no exception is set.
+    unsafe {
+        match ffi::PyCapsule_IsValid(capsule, name.as_ptr()) {
+            0 => None,
+            _ => Some(ffi::PyCapsule_GetPointer(capsule, name.as_ptr()).cast()),
+        }
+    }
+}
+
+/// Releases the tensor of a capsule that nobody took.
+unsafe extern "C" fn release(capsule: *mut ffi::PyObject) {
+    // SAFETY: the interpreter calls this once for a capsule of `export`, with its lock held. By its name it still owns the tensor.
+    unsafe {
+        if let Some(tensor) = pointer::<DLManagedTensorVersioned>(capsule, VERSIONED) {
+            drop(ManagedTensor::from_raw(tensor));
+        } else if let Some(tensor) = pointer::<DLManagedTensor>(capsule, UNVERSIONED) {
+            drop(ManagedTensor::from_raw_unversioned(tensor));
+        }
+    }
+}
+
+/// A capsule of a tensor.
+pub fn export(py: Python<'_>, tensor: ManagedTensor, versioned: bool) -> PyResult<Bound<'_, PyAny>> {
+    let (raw, name) = match versioned {
+        true => (tensor.into_raw().cast(), VERSIONED),
+        false => (tensor.into_raw_unversioned().or_raise(py)?.cast(), UNVERSIONED),
+    };
+    // SAFETY: the pointer is not null, the name is static, and the result is a new reference or null with an exception set. `release`
+    // is called where the capsule dies with this name.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(raw, name.as_ptr(), Some(release))) }
+}
+
+/// Takes the tensor out of a capsule.
+fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<ManagedTensor> {
+    let py = capsule.py();
+    let raw = capsule.as_ptr();
+    // SAFETY: the lock is held. The name says that the capsule owns a tensor of this kind; the new name, that this function took it. The
+    // exporter promises what DLPack says of a tensor's fields. That nobody writes to the memory is what `from_dlpack` and
+    // `asarray(copy=False)` ask of their user; other callers copy, or finish reading before they return, or the tensor is read-only.
+    unsafe {
+        if let Some(tensor) = pointer(raw, VERSIONED) {
+            ffi::PyCapsule_SetName(raw, USED_VERSIONED.as_ptr());
+            return ManagedTensor::from_raw(tensor).or_raise(py);
+        }
+        if let Some(tensor) = pointer(raw, UNVERSIONED) {
+            ffi::PyCapsule_SetName(raw, USED_UNVERSIONED.as_ptr());
+            return ManagedTensor::from_raw_unversioned(tensor).or_raise(py);
+        }
+    }
+    Err(PyTypeError::new_err("the capsule holds no tensor, or it was taken before"))
+}
+
+/// The tensor of an object with `__dlpack__`.
+pub fn import(x: &Bound<'_, PyAny>) -> PyResult<ManagedTensor> {
+    let py = x.py();
+    let device: (i32, i32) = x.call_method0("__dlpack_device__")?.extract()?;
+    let options = PyDict::new(py);
+    options.set_item("max_version", (1, 1))?;
+    if device != HOST {
+        // Some exporters copy to the host where it is asked for.
+        options.set_item("dl_device", HOST)?;
+    }
+    let capsule = match x.call_method("__dlpack__", (), Some(&options)) {
+        // An exporter of before version 1 takes no version.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) && device == HOST => x.call_method0("__dlpack__")?,
+        other => other?,
+    };
+    match capsule.cast::<PyCapsule>() {
+        Ok(capsule) => take(capsule),
+        Err(_) => Err(PyBufferError::new_err("`__dlpack__` gave no capsule")),
+    }
+}

@@ -1,0 +1,65 @@
+//! The extension module of the Python package: arrays and functions over the public API of `ndjit`. Nothing that the library
+//! computes is computed here; `unsafe` code is in `capsule.rs` alone.
+
+#![deny(unsafe_code)]
+
+mod array;
+#[allow(unsafe_code)]
+mod capsule;
+mod dtype;
+mod elements;
+mod error;
+mod functions;
+mod index;
+mod notation;
+mod operand;
+mod operators;
+mod place;
+mod settings;
+mod tables;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _ndjit {
+    #[pymodule_export]
+    use super::array::{_from_bytes, PyArray};
+    #[pymodule_export]
+    use super::dtype::PyDType;
+    #[pymodule_export]
+    use super::error::error_codes;
+    #[pymodule_export]
+    use super::functions::creation::{
+        arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like,
+        tril, triu, zeros, zeros_like,
+    };
+    #[pymodule_export]
+    use super::functions::dtypes::{astype, can_cast, finfo, iinfo, isdtype, result_type};
+    #[pymodule_export]
+    use super::functions::manipulation::{
+        broadcast_arrays, broadcast_shapes, broadcast_to, clip, concat, diff, expand_dims, flip, matrix_transpose,
+        moveaxis, permute_dims, repeat, reshape, roll, squeeze, stack, tile, unstack,
+    };
+    #[pymodule_export]
+    use super::functions::products::{matmul, tensordot, vecdot};
+    #[pymodule_export]
+    use super::functions::searching::{
+        isin, nonzero, searchsorted, take, take_along_axis, unique_all, unique_counts, unique_inverse, unique_values,
+    };
+    #[pymodule_export]
+    use super::settings::{PolicyBlock, default_dtypes, get_policy, set_defaults, set_policy};
+    #[pymodule_export]
+    use super::tables::{_function, _tables};
+    use super::*;
+
+    /// Adds the dtypes, as constants.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("MAX_RANK", ndjit::MAX_RANK)?;
+        for dtype in ndjit::DType::ALL {
+            module.add(dtype.row().long, dtype::object(module.py(), dtype)?)?;
+        }
+        Ok(())
+    }
+}
