@@ -136,10 +136,10 @@ fn indices(py: Python<'_>, parts: Vec<KeyPart>, alone: bool) -> PyResult<Vec<Ind
                 let found = py.detach(|| operation(|| ndjit::nonzero(&mask)));
                 for axis in found {
                     axis.error().cloned().map_or(Ok(()), Err).or_raise(py)?;
-                    indices.push(Index::Indices(axis.operand()));
+                    indices.push(Index::Elements(axis.operand()));
                 }
             }
-            KeyPart::Array(array) => indices.push(Index::Indices(array.operand())),
+            KeyPart::Array(array) => indices.push(Index::Elements(array.operand())),
         }
     }
     Ok(indices)
@@ -148,7 +148,7 @@ fn indices(py: Python<'_>, parts: Vec<KeyPart>, alone: bool) -> PyResult<Vec<Ind
 /// Computes the indices, which are checked, without the lock of the interpreter.
 fn compute_indices(py: Python<'_>, indices: &[Index]) -> PyResult<()> {
     for index in indices {
-        if let Index::Indices(AnyOperand::Array(array)) = index {
+        if let Index::Elements(AnyOperand::Array(array)) = index {
             py.detach(|| array.eval().map(drop)).or_raise(py)?;
         }
     }

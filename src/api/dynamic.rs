@@ -23,7 +23,7 @@ use ndjit_eval::request::Request;
 use ndjit_ir::reduction::AxisFunction;
 use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Scan, Sort, SourceLoc};
 
-/// Applies an elementwise op to operands in the order of its row. The result is an [`Expr`] in the function being traced on
+/// Applies an elementwise op to operands in the order of its row. The result is an [`Expr`](crate::Expr) in the function being traced on
 /// this thread, or an [`Array`](crate::Array) of arrays and scalars. Poisoned with `Arity` for a wrong number of operands,
 /// and with the errors of the op's function.
 ///
@@ -152,7 +152,7 @@ pub fn sort<R: ArrayLike>(sort: Sort, x: AnyOperand, axis: impl IntoSorting, ask
 /// use ndjit::{Array, arange, reshape};
 ///
 /// let x = reshape(arange(6), [2, 3]);
-/// let indices = vec![Index::Slice(Slice::ALL), Index::Indices(Array::from([2, 0]).operand())];
+/// let indices = vec![Index::Slice(Slice::ALL), Index::Elements(Array::from([2, 0]).operand())];
 /// let taken: Array = dynamic::at(x.operand(), indices).get();
 /// assert_eq!(taken.to_string(), "[[2 0]\n [5 3]]");
 /// ```

@@ -229,6 +229,15 @@ pub struct DynamicOperand<R>(AnyOperand, PhantomData<fn() -> R>);
 
 impl<R: ArrayLike> DynamicOperand<R> {
     /// Creates an operand.
+    ///
+    /// ```
+    /// use ndjit::operand::{DynamicOperand, Operand};
+    /// use ndjit::{Array, negative};
+    ///
+    /// let negated: Array = negative(DynamicOperand::new(Array::from([1, 2]).operand()));
+    /// assert_eq!(negated.to_vec::<i32>()?, [-1, -2]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
     pub fn new(x: AnyOperand) -> DynamicOperand<R> {
         DynamicOperand(x, PhantomData)
     }

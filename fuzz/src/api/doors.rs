@@ -381,7 +381,7 @@ doors! {
         let index = match c.below(3) {
             0 => dynamic::Index::Slice(manipulation::Slice::Ellipsis),
             1 => dynamic::Index::Slice(manipulation::Slice::Index(integer(c))),
-            _ => dynamic::Index::Indices(operand::Operand::operand(number(c))),
+            _ => dynamic::Index::Elements(operand::Operand::operand(number(c))),
         };
         let dynamic = operand::DynamicOperand::<Array>::new(operand::Operand::operand(x));
         [f.call((x,))?, dynamic::at::<Array>(operand::Operand::operand(x), vec![index]).get(), flip(dynamic, axis)]

@@ -249,7 +249,7 @@ mod tests {
     fn little_work_stays_on_the_calling_thread() {
         let threads = Threads::new(Some(2));
         assert_eq!(Split::new(&[7_000], 1.0, &threads), None);
-        assert_eq!(Split::new(&[1 << 24], 1.0, &Threads::Serial), None);
+        assert_eq!(Split::new(&[1 << 22], 1.0, &Threads::Serial), None);
         // Long work is cut for looks whether it is cancelled.
         assert!(Split::new(&[1 << 30], 1.0, &Threads::Serial).unwrap().count > 10);
         assert_eq!(Split::new(&[0, 1 << 30], 1.0, &threads), None);

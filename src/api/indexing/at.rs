@@ -183,7 +183,7 @@ impl<R: ArrayLike> At<R> {
     /// Returns the operands of the user.
     fn operands(&self, updates: Option<&AnyOperand>) -> Vec<AnyOperand> {
         let indices = self.indices.iter().filter_map(|index| match index {
-            Index::Indices(operand) | Index::Dynamic(operand, _) => Some(operand),
+            Index::Elements(operand) | Index::Dynamic(operand, _) => Some(operand),
             Index::Slice(_) => None,
         });
         [&self.x].into_iter().chain(indices).chain(updates).cloned().collect()
@@ -229,7 +229,7 @@ impl<R: ArrayLike> At<R> {
         if self.indices.iter().all(|index| matches!(index, Index::Slice(_))) {
             return seen("at", self.x, self.place, |shape| view::slice(shape, &slices(&self.indices)));
         }
-        if let [Index::Indices(AnyOperand::Array(mask))] = &self.indices[..]
+        if let [Index::Elements(AnyOperand::Array(mask))] = &self.indices[..]
             && let AnyOperand::Array(x) = &self.x
             && mask.error().is_none()
             && mask.dtype() == DType::Bool
@@ -327,7 +327,7 @@ impl<R: ArrayLike> At<R> {
     }
 
     fn placed(&self, what: &'static str, scatter: Scatter, updates: &AnyOperand) -> Result<R> {
-        if let [Index::Indices(mask)] = &self.indices[..]
+        if let [Index::Elements(mask)] = &self.indices[..]
             && mask.describe(what).is_ok_and(|(_, dtype, _)| dtype == DType::Bool)
         {
             return self.masked(what, scatter, mask, updates.clone());
@@ -376,13 +376,13 @@ impl<R: ArrayLike> At<R> {
         for index in &self.indices {
             parts.push(match index {
                 Index::Slice(slice) => *slice,
-                Index::Indices(AnyOperand::Scalar(Scalar(number, _))) if matches!(self.x, AnyOperand::Expr(_)) => {
+                Index::Elements(AnyOperand::Scalar(Scalar(number, _))) if matches!(self.x, AnyOperand::Expr(_)) => {
                     match number.value() {
                         LiteralValue::Int(n) if isize::try_from(n).is_ok() => Slice::Index(n as isize),
                         _ => return Ok(None),
                     }
                 }
-                Index::Indices(_) | Index::Dynamic(..) => return Ok(None),
+                Index::Elements(_) | Index::Dynamic(..) => return Ok(None),
             });
         }
         // The layout reports an index out of range.

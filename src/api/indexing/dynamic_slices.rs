@@ -52,7 +52,7 @@ fn ranges(starts: SmallVec<[Index; 4]>, lengths: &[isize]) -> Result<SmallVec<[I
             .help("there is a length for each start, as in `x.slice_dynamic((i, j), [3, 2])`"));
     }
     let range = |(start, &length): (Index, &isize)| match (start, usize::try_from(length)) {
-        (Index::Indices(start), Ok(length)) => Ok(Index::Dynamic(start, length)),
+        (Index::Elements(start), Ok(length)) => Ok(Index::Dynamic(start, length)),
         (_, Err(_)) => Err(Error::new(ErrorCode::Shape, format!("a slice of {length} elements"))
             .help("a length is a number of elements, known when the function is traced")),
         _ => Err(Error::new(ErrorCode::Shape, "a range is not a start")

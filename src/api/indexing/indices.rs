@@ -9,10 +9,23 @@ use smallvec::SmallVec;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// An index of any kind, for front ends: a `Vec` of them is the argument of [`dynamic::at`](crate::dynamic::at()).
+///
+/// ```
+/// use ndjit::dynamic::{self, Index};
+/// use ndjit::manipulation::Slice;
+/// use ndjit::operand::Operand;
+/// use ndjit::{Array, Shape};
+///
+/// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let rows = vec![Index::Elements(Array::from([1, 0, 1]).operand())];
+/// assert_eq!(dynamic::at::<Array>(x.clone().operand(), rows).get().shape(), Shape::from([3, 2]));
+/// let column = vec![Index::Slice(Slice::ALL), Index::Elements(1.operand())];
+/// assert_eq!(dynamic::at::<Array>(x.operand(), column).get().to_string(), "[2.0 4.0]");
+/// ```
 #[derive(Clone)]
 pub enum Index {
     /// Elements at indices.
-    Indices(AnyOperand),
+    Elements(AnyOperand),
     /// A range, or an axis marker: no index.
     Slice(Slice),
     /// A number of elements from a dynamic start.
@@ -109,7 +122,7 @@ pub trait ArrayIndices: Indices {}
 
 impl<I: Operand> IntoIndex for I {
     fn index(self) -> Index {
-        Index::Indices(self.operand())
+        Index::Elements(self.operand())
     }
 }
 
@@ -142,7 +155,7 @@ slices! {
 impl IntoIndex for Slice {
     fn index(self) -> Index {
         match self {
-            Slice::Index(index) => Index::Indices(AnyOperand::Scalar(Scalar((index as i64).into(), None))),
+            Slice::Index(index) => Index::Elements(AnyOperand::Scalar(Scalar((index as i64).into(), None))),
             slice => Index::Slice(slice),
         }
     }
@@ -237,7 +250,7 @@ crate::trace::arity::for_each_tuple!(tuples);
 /// Returns the parts of a slice, with whole axes instead of indices.
 pub(super) fn slices(indices: &[Index]) -> SmallVec<[Slice; 4]> {
     let slice = |index: &Index| match index {
-        Index::Indices(_) => Slice::ALL,
+        Index::Elements(_) => Slice::ALL,
         Index::Slice(slice) => *slice,
         // Its elements exist if the first ones do.
         Index::Dynamic(_, length) => {
@@ -283,7 +296,7 @@ impl IndexLayout {
         let mut extents = Vec::new();
         for (index, &extent) in written_out(indices, shape.rank()).into_iter().zip(sliced.extents()) {
             match index {
-                Index::Indices(operand) => {
+                Index::Elements(operand) => {
                     let (_, _, own) = operand.describe(what)?;
                     positioned = positioned.broadcast(&own).ok_or_else(|| {
                         Error::new(ErrorCode::Shape, format!("indices of shapes {positioned} and {own} do not broadcast"))
