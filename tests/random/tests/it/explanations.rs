@@ -33,11 +33,13 @@ fn the_deciding_operands_decide() {
                     }
                     let rule = op.row().rule.of_joined();
                     let all: Vec<ValueType> = step.operands.iter().map(|o| o.ty).collect();
-                    // Where all operands decide, the op may have a rule of its own in the policy.
-                    let whole = types.len() == all.len();
-                    let alone = match whole {
-                        true => policy.resolve_op(op, &types).unwrap().compute,
-                        false => policy.resolve(rule, &types).unwrap().compute,
+                    // A rule of the op alone takes as many operands as the op.
+                    let alone = match policy.system().own_rule(op) {
+                        Some(_) => {
+                            let repeated: Vec<ValueType> = types.iter().cycle().take(all.len()).copied().collect();
+                            policy.resolve_op(op, &repeated).unwrap().compute
+                        }
+                        None => policy.resolve(rule, &types).unwrap().compute,
                     };
                     assert_eq!(alone, policy.resolve_op(op, &all).unwrap().compute, "{step}");
                     steps += 1;
