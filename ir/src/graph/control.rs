@@ -68,13 +68,14 @@ impl ForArity {
     }
 
     fn number(self, element: &[u8]) -> i128 {
-        let mut bytes = [0; 16];
-        for (byte, &own) in bytes.iter_mut().zip(element).take(self.index.bytes()) {
-            *byte = own;
-        }
-        let above = 128 - self.index.bits();
-        let shifted = i128::from_le_bytes(bytes) << above;
-        if self.index.is_signed() { shifted >> above } else { i128::from_le_bytes(bytes) }
+        let bits = match self.index.bytes() {
+            1 => element.first_chunk().map(|&bytes| u8::from_le_bytes(bytes).into()),
+            2 => element.first_chunk().map(|&bytes| u16::from_le_bytes(bytes).into()),
+            4 => element.first_chunk().map(|&bytes| u32::from_le_bytes(bytes).into()),
+            _ => element.first_chunk().map(|&bytes| u64::from_le_bytes(bytes)),
+        };
+        let (number, above) = (i128::from(bits.unwrap_or(0)), 128 - self.index.bits());
+        if self.index.is_signed() { number << above >> above } else { number }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::programs::call::{Argument, Output, Timed};
 use crate::programs::executable::Executable;
 use crate::programs::planned::{scratch, state};
 use crate::programs::prepared::{LoopMemory, PreparedLoop};
-use crate::programs::steps::CompiledLoop;
+use crate::programs::steps::{CompiledLoop, LoopCall};
 use ndjit_codegen::{Lowered, LoweredControl};
 use ndjit_ir::graph::{Control, ControlKind, Inner};
 use ndjit_ir::literal::Literal;
@@ -209,12 +209,12 @@ impl Controller {
         // Zeros first would be another pass over memory: 1.5 of the 5.1 ms of two scans of 200 x 10,000 `f64`.
         let fresh_stacked =
             || self.made[carried..].iter().map(|&bytes| Writable::new(bytes)).collect::<Result<Vec<_>>>();
-        if self.compiled.is_some() {
+        if let Some(compiled) = &self.compiled {
             let mut made = self.made.iter().map(|&bytes| Writable::new(bytes)).collect::<Result<Vec<_>>>()?;
             let results: SmallVec<[*mut u8; 8]> = made.iter_mut().map(Writable::ptr).collect();
             let inputs: SmallVec<[*mut u8; 8]> = operands.iter().map(|bytes| bytes.as_ptr().cast_mut()).collect();
             // SAFETY: operands are slices of the sizes of `made_of`; the results are of this call.
-            unsafe { self.run_compiled(&inputs, &results, call.scalars)? };
+            unsafe { self.run_compiled(&mut compiled.call(call.scalars)?, &inputs, &results)? };
             // SAFETY: the state has been copied, and each step has stored its slice of each stacked array.
             return Ok(made.into_iter().map(|memory| Arc::new(unsafe { memory.assume_written() })).collect());
         }
@@ -294,17 +294,23 @@ impl Controller {
         self.compiled.is_some()
     }
 
+    /// A compiled loop, ready for calls with these scalars.
+    ///
+    /// # Errors
+    /// Those of passed scalars; `Allocation` if memory for results that nobody uses is refused.
+    pub fn ready(&self, scalars: &[(usize, Literal)]) -> Result<Option<ReadyLoop<'_>>> {
+        let Some(compiled) = &self.compiled else { return Ok(None) };
+        let unused = (0..self.made.len()).filter(|&n| !self.results.contains(&(n as u32)));
+        let unused = unused.map(|n| Ok((n, Writable::new(self.made[n])?))).collect::<Result<_>>()?;
+        let results = SmallVec::from_elem(std::ptr::null_mut(), self.made.len());
+        Ok(Some(ReadyLoop { control: self, call: compiled.call(scalars)?, results, unused }))
+    }
+
     /// Runs a compiled loop on the memory of all its results.
     ///
     /// # Safety
     /// As [`run`](Controller::run); an operand of the state may be the memory of its result.
-    unsafe fn run_compiled(
-        &self,
-        operands: &[*mut u8],
-        results: &[*mut u8],
-        scalars: &[(usize, Literal)],
-    ) -> Result<()> {
-        let Some(compiled) = &self.compiled else { return Err(missing()) };
+    unsafe fn run_compiled(&self, call: &mut LoopCall<'_>, operands: &[*mut u8], results: &[*mut u8]) -> Result<()> {
         let carried = self.carried();
         let trips = match self.control.kind {
             ControlKind::Scan(steps) => steps.length,
@@ -323,7 +329,7 @@ impl Controller {
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { compiled.run(operands, trips, results, scalars) }
+        unsafe { call.run(operands, trips, results) }
     }
 
     /// Its results, for operands in order.
@@ -396,17 +402,9 @@ impl Controller {
         times: Option<&mut [Timed]>,
     ) -> Result<()> {
         let (inputs, outputs) = pointers.split_at(self.operands.len());
-        if self.compiled.is_some() {
-            let mut results: SmallVec<[*mut u8; 8]> = SmallVec::from_elem(std::ptr::null_mut(), self.made.len());
-            self.results.iter().zip(outputs).for_each(|(&n, &output)| results[n as usize] = output);
-            let mut unused: SmallVec<[Writable; 2]> = SmallVec::new();
-            for (result, &bytes) in results.iter_mut().zip(&self.made).filter(|(result, _)| result.is_null()) {
-                let mut memory = Writable::new(bytes)?;
-                *result = memory.ptr();
-                unused.push(memory);
-            }
-            // SAFETY: the caller's promise; unused results are of this call.
-            return unsafe { self.run_compiled(inputs, &results, scalars) };
+        if let Some(mut ready) = self.ready(scalars)? {
+            // SAFETY: the caller's promise.
+            return unsafe { ready.run(pointers) };
         }
         // SAFETY: the caller's promise.
         let results = unsafe { self.made_of(inputs, scalars, times)? };
@@ -416,6 +414,33 @@ impl Controller {
             unsafe { output.copy_from_nonoverlapping(result.as_ptr(), result.len()) };
         }
         Ok(())
+    }
+}
+
+/// A compiled loop with what its calls have in common.
+pub struct ReadyLoop<'a> {
+    control: &'a Controller,
+    call: LoopCall<'a>,
+    /// The address of each result, filled anew by each call.
+    results: SmallVec<[*mut u8; 8]>,
+    /// Memory of the results that nobody uses.
+    unused: SmallVec<[(usize, Writable); 2]>,
+}
+
+impl ReadyLoop<'_> {
+    /// Calls it.
+    ///
+    /// # Safety
+    /// As [`Controller::run`].
+    ///
+    /// # Errors
+    /// `Panic` if a worker panicked; `Cancelled`.
+    pub unsafe fn run(&mut self, pointers: &[*mut u8]) -> Result<()> {
+        let (inputs, outputs) = pointers.split_at(self.control.operands.len());
+        self.control.results.iter().zip(outputs).for_each(|(&n, &output)| self.results[n as usize] = output);
+        self.unused.iter_mut().for_each(|(n, memory)| self.results[*n] = memory.ptr());
+        // SAFETY: the caller's promise; unused results are of this call.
+        unsafe { self.control.run_compiled(&mut self.call, inputs, &self.results) }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::execution::threads::{Chunk, Split, Threads, catch};
 use crate::memory::buffer::Writable;
 use crate::programs::bound::{BoundKernel, Pointers};
 use crate::programs::call::{Argument, Donations, Output, RunOptions, Timed};
-use crate::programs::control::Controller;
+use crate::programs::control::{Controller, ReadyLoop};
 use crate::programs::indices;
 use crate::programs::literals::Literals;
 use crate::programs::plan::{BufferPlan, LaunchPlan};
@@ -502,6 +502,13 @@ impl LoopProgram for Executable {
             Ok(own)
         };
         self.steps.iter().map(of).collect()
+    }
+
+    fn ready(&self, n: usize, scalars: &[(usize, Literal)]) -> Result<Option<ReadyLoop<'_>>> {
+        match &self.steps[n] {
+            Bound::Control(control) => control.ready(scalars),
+            Bound::Kernel(_) => Ok(None),
+        }
     }
 
     fn plan(&self) -> &BufferPlan {

@@ -10,6 +10,7 @@ use crate::execution::calls::CallRecording;
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::call::Timed;
+use crate::programs::control::ReadyLoop;
 use crate::programs::plan::BufferPlan;
 use crate::programs::ready::ReadyFrame;
 use crate::programs::step_plan::{IndexPlan, Location, OutputPlan, ResultPlan, StepPlan};
@@ -126,6 +127,12 @@ pub trait LoopProgram {
     /// Those of passed scalars.
     fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>>;
 
+    /// A step that is a compiled loop, ready for calls with these scalars.
+    ///
+    /// # Errors
+    /// Those of passed scalars; `Allocation` if memory is refused.
+    fn ready(&self, n: usize, scalars: &[(usize, Literal)]) -> Result<Option<ReadyLoop<'_>>>;
+
     /// The memory plan.
     fn plan(&self) -> &BufferPlan;
 
@@ -231,12 +238,12 @@ impl PreparedLoop {
         // One after the other: each call writes what it reads there.
         let mut scratch = Writable::new(frames().map(LoopFrame::scratch).max().unwrap_or(0))?;
         let scratch = scratch.ptr();
-        let ready = |frame| ReadyFrame::new(frame, body.plan(), &registers, scratch, &mut find);
-        let mut frames: Vec<ReadyFrame<'_>> = self.frames.iter().map(ready).collect();
+        let ready = |frame| ReadyFrame::new(frame, body, &registers, scalars, scratch, &mut find);
+        let mut frames = self.frames.iter().map(ready).collect::<Result<Vec<_>>>()?;
         let mut conditions = Vec::with_capacity(self.conditions.len());
         if let Some(condition) = condition {
             for frame in &self.conditions {
-                conditions.push(ReadyFrame::new(frame, condition.plan(), &of_condition, scratch, &mut find));
+                conditions.push(ReadyFrame::new(frame, condition, &of_condition, scalars, scratch, &mut find)?);
             }
         }
         let truth = condition.map(|_| find(LoopMemory::Slot(self.slots.len() - 1)).0);

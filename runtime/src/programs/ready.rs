@@ -6,6 +6,7 @@
 use crate::execution::calls::{RecordedAction, RecordedMemory};
 use crate::execution::code::MachineEntry;
 use crate::execution::reduce::{ElementCopy, fill};
+use crate::programs::control::ReadyLoop;
 use crate::programs::indices;
 use crate::programs::plan::BufferPlan;
 use crate::programs::prepared::{LoopFrame, LoopMemory, LoopProgram, PreparedStep, ResultCopy};
@@ -82,6 +83,11 @@ enum ReadyAction<'a> {
         most: usize,
         extents: Vec<usize>,
     },
+    /// A call of a compiled loop, with its pointers.
+    Loop {
+        ready: Box<ReadyLoop<'a>>,
+        pointers: Range<usize>,
+    },
     /// A step that is more than a few calls, of this launch.
     Step {
         launch: usize,
@@ -92,14 +98,18 @@ enum ReadyAction<'a> {
 
 impl<'a> ReadyFrame<'a> {
     /// The frame at the addresses that `find` returns for the first step, with strides in bytes from step to step. `registers` are those of
-    /// its program's literals; `scratch` is memory of its calls. Both stay where they are.
-    pub fn new(
+    /// its program's literals, which `scalars` are part of; `scratch` is memory of its calls. Both stay where they are.
+    ///
+    /// # Errors
+    /// Those of [`LoopProgram::ready`].
+    pub fn new<P: LoopProgram>(
         frame: &'a LoopFrame,
-        plan: &'a BufferPlan,
+        program: &'a P,
         registers: &[SmallVec<[Cell; 4]>],
+        scalars: &[(usize, Literal)],
         scratch: *mut u8,
         find: &mut impl FnMut(LoopMemory) -> (*mut u8, isize),
-    ) -> ReadyFrame<'a> {
+    ) -> Result<ReadyFrame<'a>> {
         let mut this = ReadyFrame {
             pointers: Vec::with_capacity(frame.pointers.len()),
             moving: Vec::new(),
@@ -121,13 +131,19 @@ impl<'a> ReadyFrame<'a> {
         }
         for (launch, steps) in &frame.launches {
             for step in steps {
-                if !this.repeat(step, plan, registers, scratch) {
-                    this.actions.push(ReadyAction::Step { launch: *launch, steps: steps.len(), step });
+                if this.repeat(step, program.plan(), registers, scratch) {
+                    continue;
                 }
+                this.actions.push(match program.ready(step.step, scalars)? {
+                    Some(ready) if !spans::are_collected() => {
+                        ReadyAction::Loop { ready: Box::new(ready), pointers: step.pointers.clone() }
+                    }
+                    _ => ReadyAction::Step { launch: *launch, steps: steps.len(), step },
+                });
             }
         }
         this.actions.extend(frame.copies.iter().copied().map(ReadyAction::Result));
-        this
+        Ok(this)
     }
 
     /// Adds the recorded calls of a step; returns whether it has any.
@@ -255,30 +271,30 @@ impl<'a> ReadyFrame<'a> {
             self.addresses[address] = self.pointers[pointer].wrapping_offset(offset);
         }
         let mut at = 0;
-        while let Some(action) = self.actions.get(at) {
+        while let Some(action) = self.actions.get_mut(at) {
             at += 1;
             match action {
-                &ReadyAction::Call { entry, addresses, extents, strides, literals } => {
+                &mut ReadyAction::Call { entry, addresses, extents, strides, literals } => {
                     let (addresses, extents) = (self.addresses[addresses..].as_ptr(), self.extents[extents..].as_ptr());
                     // SAFETY: the caller's promise: the recording was made for operands of these extents and strides, and loops have no more
                     // trips than it was made with.
                     unsafe { entry.call(addresses, extents, strides, literals) };
                 }
-                &ReadyAction::Fill { to, element, count } => {
+                &mut ReadyAction::Fill { to, element, count } => {
                     // SAFETY: as above.
                     unsafe { fill(self.addresses[to], element, count) };
                 }
-                &ReadyAction::Copy { from, to, copy } => {
+                &mut ReadyAction::Copy { from, to, copy } => {
                     let (from, to) = (self.addresses[from], self.addresses[to]);
                     // SAFETY: as above.
                     unsafe { ElementCopy { from, to, ..copy }.run() };
                 }
-                &ReadyAction::Result(ResultCopy { from, to, bytes }) => {
+                &mut ReadyAction::Result(ResultCopy { from, to, bytes }) => {
                     // SAFETY: as above: results of as many bytes, each in memory of its own.
                     unsafe { self.pointers[to].copy_from_nonoverlapping(self.pointers[from], bytes) };
                 }
                 ReadyAction::Begin { followers } => {
-                    for &Follower { address, pointer, offset } in followers {
+                    for &mut Follower { address, pointer, offset } in followers {
                         self.addresses[address] = self.pointers[pointer].wrapping_offset(offset);
                     }
                 }
@@ -286,20 +302,24 @@ impl<'a> ReadyFrame<'a> {
                     // SAFETY: the caller's promise: the index is initialised.
                     match unsafe { indices::row(plan, self.pointers[*index], *stores) } {
                         Some(offset) => {
-                            for &address in addresses {
+                            for &mut address in addresses {
                                 self.addresses[address] = self.addresses[address].wrapping_offset(offset);
                             }
                         }
-                        None => at += end - 1,
+                        None => at += *end - 1,
                     }
                 }
                 ReadyAction::Trips { plan, count, most, extents } => {
                     // SAFETY: as above.
                     let trips = unsafe { indices::trips(plan, self.pointers[*count], *most) };
-                    for &extent in extents {
+                    for &mut extent in extents {
                         self.extents[extent] = trips / LANES;
                         self.extents[extent + 1] = trips % LANES;
                     }
+                }
+                ReadyAction::Loop { ready, pointers } => {
+                    // SAFETY: the caller's promise.
+                    unsafe { ready.run(&self.pointers[Range::clone(pointers)])? };
                 }
                 ReadyAction::Step { launch, steps, step: PreparedStep { step, pointers, rest, .. } } => {
                     let _span = spans::launch(*launch, *steps);

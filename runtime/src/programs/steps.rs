@@ -112,82 +112,41 @@ impl CompiledLoop {
         &self.kernel
     }
 
-    /// Runs so many steps, or as many as its condition allows. `results` are the initial state, which becomes the final one, and stacked
-    /// arrays, all of which are written.
-    ///
-    /// # Safety
-    /// Operands and results point to as many bytes as [`new`](CompiledLoop::new) was told, those of operands and of the state initialised.
-    /// Nobody else uses the results meanwhile, or writes the operands. An operand overlaps a result only if it is the initial state there.
+    /// Calls of it with these scalars.
     ///
     /// # Errors
-    /// Those of passed scalars; `Panic` if a worker panicked.
-    pub unsafe fn run(
-        &self,
-        operands: &[*mut u8],
-        trips: usize,
-        results: &[*mut u8],
-        scalars: &[(usize, Literal)],
-    ) -> Result<()> {
-        if trips == 0 || self.extents.iter().enumerate().any(|(n, &extent)| n != self.steps && extent == 0) {
-            return Ok(());
-        }
-        if self.slices && trips != self.extents[self.steps] {
-            return Err(Error::new(ErrorCode::Verify, "loop: its slices are not as many as its steps"));
-        }
+    /// Those of passed scalars.
+    pub fn call(&self, scalars: &[(usize, Literal)]) -> Result<LoopCall<'_>> {
         let mut registers = self.cells.clone();
         self.literals.passed(scalars, |at, repr, bits| registers[at] = Cell::splat(repr, bits))?;
-        let accumulators = self.accumulators.iter().map(|&n| results[n as usize]);
-        let mut pointers: StepPointers = accumulators.clone().collect();
-        for &(operand, offset) in &self.inputs {
-            pointers.push(match operand.map(|operand| operand as usize) {
-                Some(operand) if operand < self.state.len() => results[operand].wrapping_add(offset),
-                Some(operand) => operands[operand].wrapping_add(offset),
-                None => std::ptr::without_provenance_mut(offset),
-            });
-        }
-        pointers.extend(accumulators);
-        let mut more = 0u8;
-        for &(result, offset) in &self.stored {
-            pointers.push(result.map_or(std::ptr::null_mut(), |result| results[result as usize].wrapping_add(offset)));
-        }
-        // The condition is the last output.
-        if let (true, Some(last)) = (self.leaves, pointers.last_mut()) {
-            *last = &raw mut more;
-        }
-        let mut extents = self.extents.clone();
-        extents[self.steps] = trips;
-        if self.leaves && self.kernel.is_interpreted() {
+        let count = self.accumulators.len() * 2 + self.inputs.len() + self.stored.len();
+        Ok(LoopCall {
+            loops: self,
+            registers,
+            extents: self.extents.clone(),
+            pointers: StepPointers::with_capacity(count),
+        })
+    }
+
+    /// Runs the steps of a tile, whose pointers it moves.
+    ///
+    /// # Safety
+    /// As [`Kernel::call`].
+    unsafe fn tile(&self, pointers: &mut [*mut u8], extents: &mut [usize], registers: &[Cell]) -> Result<()> {
+        let (most, scopes) = (self.unwatched(extents), RunScopes::of_thread());
+        let mut left = extents[self.steps];
+        loop {
+            extents[self.steps] = left.min(most);
             // SAFETY: the caller's promise.
-            return unsafe { self.interpreted(&pointers, &extents, &registers, results, &raw const more) };
-        }
-        let tiles = StateTiles::new(self, trips);
-        let shared = SharedPointers(&pointers);
-        let one = |tile: usize| {
-            let shared = &shared;
-            let mut own = StepPointers::from_slice(shared.0);
-            let mut extents = extents.clone();
-            tiles.cut(tile, &mut own, &mut extents, &self.strides);
-            let (most, scopes) = (self.unwatched(&extents), RunScopes::of_thread());
-            let mut left = trips;
-            loop {
-                extents[self.steps] = left.min(most);
-                // SAFETY: reads and writes lie in memory of operands, state and results: checked when the loop was built, for as many steps as
-                // there are slices; if only scalars move along the steps, for any number. Buffers of state and results belong to this call. The
-                // state is read and written at the same index, or by one thread, in the order of the steps; tiles have different indices.
-                unsafe { self.kernel.call(&own, &extents, &self.strides, &registers)? };
-                left -= extents[self.steps];
-                // SAFETY: the last output is the condition's byte, which the kernel has stored.
-                let ended = self.leaves && own.last().is_some_and(|condition| unsafe { **condition } == 0);
-                if left == 0 || ended {
-                    return Ok(());
-                }
-                scopes.look()?;
-                self.advance(&mut own, extents[self.steps]);
+            unsafe { self.kernel.call(pointers, extents, &self.strides, registers)? };
+            left -= extents[self.steps];
+            // SAFETY: the last output is the condition's byte, which the kernel has stored.
+            let ended = self.leaves && pointers.last().is_some_and(|condition| unsafe { **condition } == 0);
+            if left == 0 || ended {
+                return Ok(());
             }
-        };
-        match tiles.shared {
-            false => one_by_one(tiles.count, one),
-            true => self.threads.each(tiles.count, tiles.time, one),
+            scopes.look()?;
+            self.advance(pointers, extents[self.steps]);
         }
     }
 
@@ -209,7 +168,7 @@ impl CompiledLoop {
     /// A loop with a condition, without machine code: one step after the other, of which the last is discarded.
     ///
     /// # Safety
-    /// As [`run`](CompiledLoop::run), with pointers of the operands of the nest.
+    /// As [`run`](LoopCall::run), with pointers of the operands of the nest.
     unsafe fn interpreted(
         &self,
         pointers: &[*mut u8],
@@ -237,6 +196,87 @@ impl CompiledLoop {
                 }
                 return Ok(());
             }
+        }
+    }
+}
+
+/// Calls of a compiled loop, one after the other: a loop within a loop is called at each of its steps.
+#[derive(Debug)]
+pub struct LoopCall<'a> {
+    loops: &'a CompiledLoop,
+    registers: SmallVec<[Cell; 4]>,
+    /// Filled anew by each call.
+    extents: SmallVec<[usize; 4]>,
+    pointers: StepPointers,
+}
+
+impl LoopCall<'_> {
+    /// Runs so many steps, or as many as its condition allows. `results` are the initial state, which becomes the final one, and stacked
+    /// arrays, all of which are written.
+    ///
+    /// # Safety
+    /// Operands and results point to as many bytes as [`new`](CompiledLoop::new) was told, those of operands and of the state initialised.
+    /// Nobody else uses the results meanwhile, or writes the operands. An operand overlaps a result only if it is the initial state there.
+    ///
+    /// # Errors
+    /// `Panic` if a worker panicked; `Cancelled`; `Verify` if slices are not as many as steps.
+    pub unsafe fn run(&mut self, operands: &[*mut u8], trips: usize, results: &[*mut u8]) -> Result<()> {
+        let loops = self.loops;
+        if trips == 0 || loops.extents.iter().enumerate().any(|(n, &extent)| n != loops.steps && extent == 0) {
+            return Ok(());
+        }
+        if loops.slices && trips != loops.extents[loops.steps] {
+            return Err(Error::new(ErrorCode::Verify, "loop: its slices are not as many as its steps"));
+        }
+        let mut more = 0u8;
+        self.point(operands, results, &raw mut more);
+        self.extents[loops.steps] = trips;
+        if loops.leaves && loops.kernel.is_interpreted() {
+            // SAFETY: the caller's promise.
+            return unsafe {
+                loops.interpreted(&self.pointers, &self.extents, &self.registers, results, &raw const more)
+            };
+        }
+        let tiles = StateTiles::new(loops, trips);
+        if tiles.count == 1 {
+            // SAFETY: as below.
+            return unsafe { loops.tile(&mut self.pointers, &mut self.extents, &self.registers) };
+        }
+        let shared = SharedPointers(&self.pointers);
+        let (extents, registers) = (&self.extents, &self.registers);
+        let one = |tile: usize| {
+            let shared = &shared;
+            let (mut own, mut extents) = (StepPointers::from_slice(shared.0), extents.clone());
+            tiles.cut(tile, &mut own, &mut extents, &loops.strides);
+            // SAFETY: reads and writes lie in memory of operands, state and results: checked when the loop was built, for as many steps as
+            // there are slices; if only scalars move along the steps, for any number. Buffers of state and results belong to this call. The
+            // state is read and written at the same index, or by one thread, in the order of the steps; tiles have different indices.
+            unsafe { loops.tile(&mut own, &mut extents, registers) }
+        };
+        match tiles.shared {
+            false => one_by_one(tiles.count, one),
+            true => loops.threads.each(tiles.count, tiles.time, one),
+        }
+    }
+
+    /// Makes the list of the kernel's pointers. `more` is the condition's byte.
+    fn point(&mut self, operands: &[*mut u8], results: &[*mut u8], more: *mut u8) {
+        let (loops, pointers) = (self.loops, &mut self.pointers);
+        let accumulators = loops.accumulators.iter().map(|&n| results[n as usize]);
+        pointers.clear();
+        pointers.extend(accumulators.clone());
+        pointers.extend(loops.inputs.iter().map(|&(operand, offset)| match operand.map(|operand| operand as usize) {
+            Some(operand) if operand < loops.state.len() => results[operand].wrapping_add(offset),
+            Some(operand) => operands[operand].wrapping_add(offset),
+            None => std::ptr::without_provenance_mut(offset),
+        }));
+        pointers.extend(accumulators);
+        pointers.extend(loops.stored.iter().map(|&(result, offset)| {
+            result.map_or(std::ptr::null_mut(), |result| results[result as usize].wrapping_add(offset))
+        }));
+        // The condition is the last output.
+        if let (true, Some(last)) = (loops.leaves, pointers.last_mut()) {
+            *last = more;
         }
     }
 }
