@@ -395,7 +395,13 @@ impl Fusing<'_> {
                 continue;
             }
             let root = is_root(self.kind(value));
-            let again = !root && (again || (of != group && fuse && groups.recomputed(graph, value, &space)));
+            let apart = !root && of != group && fuse;
+            let instead = || {
+                !needed[value.index()]
+                    && *graph.shape(value) == space
+                    && groups.is_cheaper_than_loaded(graph, value, group)
+            };
+            let again = !root && (again || apart && (groups.recomputed(graph, value, &space) || instead()));
             if of == group && !root || again {
                 computed.push(value);
                 let mut operands = graph.operands(graph.producer(value));
