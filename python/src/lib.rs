@@ -11,12 +11,17 @@ mod elements;
 mod error;
 mod functions;
 mod index;
+mod jit;
 mod notation;
 mod operand;
 mod operators;
 mod place;
 mod settings;
+mod signals;
 mod tables;
+mod traced;
+mod transforms;
+mod trees;
 
 use pyo3::prelude::*;
 
@@ -47,9 +52,18 @@ mod _ndjit {
         isin, nonzero, searchsorted, take, take_along_axis, unique_all, unique_counts, unique_inverse, unique_values,
     };
     #[pymodule_export]
+    use super::jit::{_is_operand, _is_tracing, PyJitted};
+    #[pymodule_export]
     use super::settings::{PolicyBlock, default_dtypes, get_policy, set_defaults, set_policy};
     #[pymodule_export]
     use super::tables::{_function, _tables};
+    #[pymodule_export]
+    use super::transforms::{
+        _checkpoint, _cond, _cotangents, _custom_jvp, _custom_vjp, _fori_loop, _gradients, _scan, _stop_gradient,
+        _tangents, _traced, _variables, _vmap, _while_loop,
+    };
+    #[pymodule_export]
+    use super::trees::{_flatten, _unflatten};
     use super::*;
 
     /// Adds the dtypes, as constants.

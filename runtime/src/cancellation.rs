@@ -5,18 +5,28 @@
 //! one relaxed load.
 
 use ndjit_ir::{Error, ErrorCode, Result};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// The time for which work runs without a look, as estimated, ns.
 pub(crate) const UNWATCHED: f64 = 5e6;
+
+/// The number of looks between two readings of the clock, which takes 25 ns.
+const LOOKS: u32 = 16;
+
+/// The time between two calls of the check of a flag on one thread.
+const CHECKS: Duration = Duration::from_millis(30);
 
 /// The number of open scopes.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static SCOPE: RefCell<Option<Arc<CancellationScope>>> = const { RefCell::new(None) };
+    /// The number of looks since the last reading of the clock, and the time of the last check.
+    static CHECKED: Cell<(u32, Option<Instant>)> = const { Cell::new((0, None)) };
 }
 
 /// A flag that cancels runs. Clones share it; it is set once and for all.
@@ -28,7 +38,19 @@ thread_local! {
 /// assert!(cancellation.is_cancelled());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Cancellation(Arc<AtomicBool>);
+pub struct Cancellation(Arc<CancellationFlag>);
+
+#[derive(Default)]
+struct CancellationFlag {
+    set: AtomicBool,
+    check: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl fmt::Debug for CancellationFlag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CancellationFlag({})", self.set.load(Relaxed))
+    }
+}
 
 impl Cancellation {
     /// A flag that is not set.
@@ -36,15 +58,53 @@ impl Cancellation {
         Cancellation::default()
     }
 
+    /// A flag that is set once `check` gives true. Runs of some duration in its scopes call it every 30 ms or so, on each
+    /// thread that takes part: for events that only a certain thread may ask for, such as signals in an interpreter.
+    ///
+    /// ```
+    /// use ndjit_runtime::{Cancellation, with_cancellation};
+    ///
+    /// let flag = Cancellation::checked(|| true);
+    /// with_cancellation(&flag, || assert!(!flag.is_cancelled()));
+    /// ```
+    pub fn checked(check: impl Fn() -> bool + Send + Sync + 'static) -> Cancellation {
+        Cancellation(Arc::new(CancellationFlag { set: AtomicBool::new(false), check: Some(Box::new(check)) }))
+    }
+
     /// Cancels the runs in its scopes, now and later.
     pub fn cancel(&self) {
-        self.0.store(true, Relaxed);
+        self.0.set.store(true, Relaxed);
     }
 
     /// Whether it has been cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Relaxed)
+        self.0.set.load(Relaxed)
     }
+
+    /// Whether it has been cancelled, after its check if that is due.
+    fn look(&self) -> bool {
+        if let Some(check) = &self.0.check
+            && is_due()
+            && check()
+        {
+            self.cancel();
+        }
+        self.is_cancelled()
+    }
+}
+
+/// Whether this thread calls checks now.
+fn is_due() -> bool {
+    let (looks, last) = CHECKED.get();
+    if looks < LOOKS {
+        CHECKED.set((looks + 1, last));
+        return false;
+    }
+    let now = Instant::now();
+    let due = last.is_some_and(|last| now.duration_since(last) >= CHECKS);
+    // The first reading begins the time.
+    CHECKED.set((0, if due || last.is_none() { Some(now) } else { last }));
+    due
 }
 
 /// A scope with those around it.
@@ -123,7 +183,7 @@ impl CancellationScope {
     fn look(&self) -> Result<()> {
         let mut scope = Some(self);
         while let Some(CancellationScope { own, outer }) = scope {
-            if own.is_cancelled() {
+            if own.look() {
                 return Err(Error::new(ErrorCode::Cancelled, "run: cancelled")
                     .help("what it was to compute is not there; arrays and functions are as before"));
             }
@@ -166,6 +226,21 @@ mod tests {
             assert!(panicked.is_err() && is_cancelled());
         });
         assert!(!is_cancelled());
+    }
+
+    #[test]
+    fn checks_are_called_at_times() {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let cancellation = Cancellation::checked(move || counted.fetch_add(1, Relaxed) == 1);
+        let begun = Instant::now();
+        with_cancellation(&cancellation, || {
+            while !is_cancelled() {
+                assert!(begun.elapsed() < Duration::from_secs(60));
+            }
+        });
+        assert_eq!(calls.load(Relaxed), 2);
+        assert!(begun.elapsed() >= CHECKS * 2 && cancellation.is_cancelled());
     }
 
     #[test]

@@ -383,8 +383,8 @@ doors! {
             1 => dynamic::Index::Slice(manipulation::Slice::Index(integer(c))),
             _ => dynamic::Index::Elements(operand::Operand::operand(number(c))),
         };
-        let dynamic = operand::DynamicOperand::<Array>::new(operand::Operand::operand(x));
-        [f.call((x,))?, dynamic::at::<Array>(operand::Operand::operand(x), vec![index]).get(), flip(dynamic, axis)]
+        let operand::AnyOperand::Array(flipped) = flip(operand::Operand::operand(x), axis) else { unreachable!() };
+        [f.call((x,))?, dynamic::at::<Array>(operand::Operand::operand(x), vec![index]).get(), flipped]
     };
     "unstack" |c, x| { let n = x.shape().rank(); let axis = axis(c, n); if x.len() <= MANY { unstack(x, axis)? } else { vec![] } };
 }
