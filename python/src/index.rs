@@ -8,6 +8,7 @@ use crate::elements;
 use crate::error::{OrRaise, raised, raised_as, wrong_type};
 use crate::evaluated;
 use crate::operand::operand;
+use crate::traced::no_elements;
 use crate::signals::detached;
 use ndjit::dynamic::{self, Index, TracedRef};
 use ndjit::indexing::{At, IntoIndex};
@@ -95,6 +96,10 @@ fn check_mask(mask: &Shape, shape: &Shape, at: usize) -> PyResult<()> {
         }
     }
 }
+
+/// The way out where a mask is traced.
+const MASK: &str = "how many elements a mask chooses is not known; `ndjit.where(mask, x, y)` has an element for each of the mask's, and \
+                    `x.at[mask].set(y)` puts them";
 
 /// The parts of an index of an array of this shape.
 fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<KeyPart>> {
@@ -216,6 +221,14 @@ impl PyArray {
         let parts = parts(key, &self.extents(py)?)?;
         if let Some(slices) = slices(&parts) {
             return indexed(py, operation(|| ndjit::slice(x, slices)));
+        }
+        for part in &parts {
+            if let KeyPart::Array(mask) = part
+                && mask.dtype == DType::Bool
+                && let AnyOperand::Expr(mask) = mask.operand
+            {
+                return Err(no_elements(py, TracedRef::of(mask).or_raise(py)?, "a mask as an index", MASK));
+            }
         }
         let indices = indices(py, parts, true)?;
         compute_indices(py, &indices)?;

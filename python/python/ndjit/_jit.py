@@ -70,4 +70,5 @@ def _named(module, name):
 
 def evaluated(function, *arguments):
     """The results of a function that needs a trace: it is traced, compiled and called, or is part of the trace that is open."""
+    __tracebackhide__ = True
     return Jitted(function, [], [], None, None)(*arguments)

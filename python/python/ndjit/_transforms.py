@@ -3,7 +3,9 @@
 Called with arrays outside of a jitted function, each is traced, compiled and run at each call: jit what is called often.
 """
 
+import contextlib
 import functools
+import threading
 
 from . import _ndjit, _namespace, tree
 from ._jit import evaluated
@@ -68,15 +70,19 @@ def value_and_grad(fun, argnums=0, has_aux=False):
 
 
 def _value_and_grad(what, fun, argnums, has_aux):
+    __tracebackhide__ = True
     @_wrapped(fun, what)
     def made(*arguments, **options):
+        __tracebackhide__ = True
         numbers = _chosen(what, argnums, arguments)
 
         def derived(*values):
+            __tracebackhide__ = True
             leaves, structure = tree.flatten(values)
             beside = []
 
             def called(own):
+                __tracebackhide__ = True
                 result = fun(*_with(arguments, numbers, tree.unflatten(structure, own)), **options)
                 if has_aux:
                     if not isinstance(result, tuple) or len(result) != 2:
@@ -123,6 +129,7 @@ def grad(fun, argnums=0, has_aux=False):
 
     @_wrapped(fun, "grad")
     def made(*arguments, **options):
+        __tracebackhide__ = True
         value, slopes = both(*arguments, **options)
         return (slopes, value[1]) if has_aux else slopes
 
@@ -137,6 +144,7 @@ def _tuple(what, name, x):
 
 def _linear(what, fun, primals, has_aux=False):
     """The variables of a function, its outputs, their structures, and other data."""
+    __tracebackhide__ = True
     leaves, structure = tree.flatten(primals)
     variables = _ndjit._variables(what, leaves)
     result, aux = fun(*tree.unflatten(structure, variables)), None
@@ -148,6 +156,7 @@ def _linear(what, fun, primals, has_aux=False):
 
 
 def _tangents(what, linear, tangents):
+    __tracebackhide__ = True
     variables, structure, outputs, of, _ = linear
     leaves, own = tree.flatten(tangents)
     if own != structure:
@@ -156,6 +165,7 @@ def _tangents(what, linear, tangents):
 
 
 def _cotangents(what, linear, cotangents):
+    __tracebackhide__ = True
     variables, structure, outputs, of, _ = linear
     leaves, own = tree.flatten(cotangents)
     if own != of:
@@ -183,6 +193,7 @@ def jvp(fun, primals, tangents, has_aux=False):
     primals, tangents = _tuple("jvp", "primals", primals), _tuple("jvp", "tangents", tangents)
 
     def derived(primals, tangents):
+        __tracebackhide__ = True
         linear = _linear("jvp", fun, primals, has_aux)
         made = tree.unflatten(linear[3], linear[2]), _tangents("jvp", linear, tangents)
         return (*made, linear[4]) if has_aux else made
@@ -215,6 +226,7 @@ def linearize(fun, *primals, has_aux=False):
 
 
 def _both(what, fun, primals, has_aux, apply, starred=False):
+    __tracebackhide__ = True
     if _is_tracing():
         linear = _linear(what, fun, primals, has_aux)
         value = tree.unflatten(linear[3], linear[2])
@@ -222,9 +234,11 @@ def _both(what, fun, primals, has_aux, apply, starred=False):
     else:
 
         def valued(*primals):
+            __tracebackhide__ = True
             return fun(*primals)
 
         def derived(primals, given):
+            __tracebackhide__ = True
             return apply(what, _linear(what, fun, primals, has_aux), given)
 
         value = evaluated(valued, *primals)
@@ -245,17 +259,19 @@ def _units(x):
 def _jacobian(what, fun, argnums, has_aux, by_column):
     @_wrapped(fun, what)
     def made(*arguments, **options):
+        __tracebackhide__ = True
         numbers = _chosen(what, argnums, arguments)
 
         def derived(*values):
+            __tracebackhide__ = True
             def own(*values):
+                __tracebackhide__ = True
                 return fun(*_with(arguments, numbers, values), **options)
 
             for leaf in tree.leaves(values):
                 _differentiable(what, _ndjit._traced(leaf))
             linear = _linear(what, own, values, has_aux)
             slopes = by_column(what, linear)
-            slopes = tree.map(lambda _, x: x, tree.unflatten(linear[3], linear[2]), slopes) if False else slopes
             result = [parts[0] if isinstance(argnums, int) else parts for parts in slopes]
             result = tree.unflatten(linear[3], [_Opaque(x) for x in result])
             result = _opened(result, linear[3])
@@ -301,12 +317,14 @@ def _zeros(x):
 
 def _columns(what, linear):
     """For each output the slopes by each argument: forward mode, one tangent for each element of the arguments."""
+    __tracebackhide__ = True
     import ndjit
 
     variables, structure, outputs, _, _ = linear
     rows = [[] for _ in outputs]
     for n, x in enumerate(variables):
         def along(own, n=n):
+            __tracebackhide__ = True
             tangents = [own[0] if k == n else _zeros(v) for k, v in enumerate(variables)]
             return _ndjit._tangents(what, variables, outputs, tangents)
 
@@ -317,6 +335,7 @@ def _columns(what, linear):
 
 def _rows(what, linear):
     """For each output the slopes by each argument: reverse mode, one cotangent for each element of the outputs."""
+    __tracebackhide__ = True
     import ndjit
 
     variables, structure, outputs, _, _ = linear
@@ -326,6 +345,7 @@ def _rows(what, linear):
             raise ndjit.DTypeError(f"{what}: a result is {y.dtype}: derive its parts, as `ndjit.real(z)`")
 
         def back(own, n=n):
+            __tracebackhide__ = True
             return _ndjit._cotangents(what, variables, outputs, [own[0] if k == n else _zeros(v) for k, v in enumerate(outputs)])
 
         slopes = _ndjit._vmap(what, [_units(y)], [0], None, back)
@@ -339,7 +359,7 @@ def jacfwd(fun, argnums=0, has_aux=False):
     >>> import ndjit
     >>> ndjit.jacfwd(lambda x: x * x)(ndjit.asarray([1.0, 3.0]))
     Array([[2. 0.]
-           [0. 6.]], dtype=float32)
+            [0. 6.]], dtype=float32)
     """
     return _jacobian("jacfwd", fun, argnums, has_aux, _columns)
 
@@ -350,7 +370,7 @@ def jacrev(fun, argnums=0, has_aux=False):
     >>> import ndjit
     >>> ndjit.jacrev(lambda x: x * x)(ndjit.asarray([1.0, 3.0]))
     Array([[2. 0.]
-           [0. 6.]], dtype=float32)
+            [0. 6.]], dtype=float32)
     """
     return _jacobian("jacrev", fun, argnums, has_aux, _rows)
 
@@ -361,7 +381,7 @@ def hessian(fun, argnums=0, has_aux=False):
     >>> import ndjit
     >>> ndjit.hessian(lambda x: ndjit.sum(x**3))(ndjit.asarray([1.0, 3.0]))
     Array([[ 6.  0.]
-           [ 0. 18.]], dtype=float32)
+            [ 0. 18.]], dtype=float32)
     """
     return jacfwd(grad(fun, argnums, has_aux), argnums, has_aux)
 
@@ -401,6 +421,7 @@ def checkpoint(fun):
 
     @_wrapped(fun, "checkpoint")
     def made(*arguments, **options):
+        __tracebackhide__ = True
         if not _is_tracing():
             return fun(*arguments, **options)
         given = [n for n, x in enumerate(arguments) if _are_arrays(x)]
@@ -408,6 +429,7 @@ def checkpoint(fun):
         of = []
 
         def called(own):
+            __tracebackhide__ = True
             results, like = tree.flatten(fun(*_with(arguments, given, tree.unflatten(structure, own)), **options))
             of[:] = [like]
             return results
@@ -453,6 +475,7 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
 
     @_wrapped(fun, "vmap")
     def made(*arguments, **options):
+        __tracebackhide__ = True
         if isinstance(in_axes, (tuple, list)) and len(in_axes) != len(arguments):
             raise ValueError(f"vmap: `in_axes` has {len(in_axes)} axes for {len(arguments)} positional arguments")
         axes = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * len(arguments)
@@ -460,6 +483,7 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
         mapped = [n for n in range(len(arguments)) if any(axis is not None for axis in _flat(axes[n]))]
 
         def lanes(values, options):
+            __tracebackhide__ = True
             leaves, structure = tree.flatten((values, options))
             along = [axis for n, value in zip(mapped, values) for axis in _axes("vmap", "in_axes", axes[n], value)]
             along += [0] * (len(leaves) - len(along))
@@ -467,6 +491,7 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
             of = []
 
             def called(own):
+                __tracebackhide__ = True
                 full = list(leaves)
                 for n, x in zip(with_lanes, own):
                     full[n] = x
@@ -499,7 +524,41 @@ def _moved(x, axis):
     return x if axis == 0 else _ndjit.moveaxis(x, 0, axis)
 
 
-class custom_jvp:
+class _Ruled:
+    """A function with a rule. Where the rule is traced the function is called as it is written: rules compute it, too."""
+
+    def __init__(self, fun, nondiff_argnums=()):
+        functools.update_wrapper(self, fun)
+        self.fun, self.nondiff = fun, (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        self._open = threading.local()
+
+    def __get__(self, instance, cls=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    @contextlib.contextmanager
+    def _rule(self, known=None):
+        """The rule is traced; `known` are leaves, and the result of the function for them."""
+        before = getattr(self._open, "known", None)
+        self._open.known = known or ([], None)
+        try:
+            yield
+        finally:
+            self._open.known = before
+
+    def _called(self, arguments, options):
+        """The result of the function as it is written; in the rule for the same values that of the call with the rule."""
+        leaves, result = getattr(self._open, "known", None) or ([], None)
+        own = tree.leaves((arguments, options))
+        if leaves and len(own) == len(leaves) and all(x is y for x, y in zip(own, leaves)):
+            return result
+        return self.fun(*arguments, **options)
+
+    def _plain(self):
+        """Whether the function is called as it is written."""
+        return not _is_tracing() or getattr(self._open, "known", None) is not None
+
+
+class custom_jvp(_Ruled):
     """A function with a rule for its tangents: a decorator.
 
     >>> import ndjit
@@ -516,21 +575,17 @@ class custom_jvp:
     The rule is linear in the tangents; both modes use it, and higher derivatives.
     """
 
-    def __init__(self, fun, nondiff_argnums=()):
-        functools.update_wrapper(self, fun)
-        self.fun, self.rule, self.nondiff = fun, None, _numbers(nondiff_argnums)
+    rule = None
 
     def defjvp(self, rule):
         """Sets the rule: from a tuple of arguments and one of tangents to the result and its tangent."""
         self.rule = rule
         return rule
 
-    def __get__(self, instance, cls=None):
-        return self if instance is None else functools.partial(self, instance)
-
     def __call__(self, *arguments, **options):
-        if not _is_tracing():
-            return self.fun(*arguments, **options)
+        __tracebackhide__ = True
+        if self._plain():
+            return self._called(arguments, options)
         if self.rule is None:
             raise TypeError(f"custom_jvp: no rule is defined: decorate one with `@{getattr(self, '__name__', 'f')}.defjvp`")
         arguments = _bound(self.fun, arguments, options)
@@ -540,12 +595,15 @@ class custom_jvp:
         of = []
 
         def called(own):
+            __tracebackhide__ = True
             results, like = tree.flatten(self.fun(*_with(arguments, numbers, tree.unflatten(structure, own))))
             of[:] = [like]
             return results
 
-        def rule(own, _, tangents):
-            _, tangent = self.rule(*kept, tree.unflatten(structure, own), tree.unflatten(structure, tangents))
+        def rule(own, outputs, tangents):
+            __tracebackhide__ = True
+            with self._rule((own, tree.unflatten(of[0], outputs))):
+                _, tangent = self.rule(*kept, tree.unflatten(structure, own), tree.unflatten(structure, tangents))
             leaves, like = tree.flatten(tangent)
             if like != of[0]:
                 raise TypeError(f"custom_jvp: the rule gives a tangent with the structure of the result; it gave {_kind(tangent)}")
@@ -555,7 +613,7 @@ class custom_jvp:
         return tree.unflatten(of[0], results)
 
 
-class custom_vjp:
+class custom_vjp(_Ruled):
     """A function with a rule for its cotangents: a decorator.
 
     >>> import ndjit
@@ -569,20 +627,16 @@ class custom_vjp:
     Forward mode is the adjoint of a rule that is linear.
     """
 
-    def __init__(self, fun, nondiff_argnums=()):
-        functools.update_wrapper(self, fun)
-        self.fun, self.forward, self.back, self.nondiff = fun, None, None, _numbers(nondiff_argnums)
+    forward = back = None
 
     def defvjp(self, forward, back):
         """Sets the rule: `forward` gives the result and residuals, `back` from these and a cotangent a tuple of cotangents."""
         self.forward, self.back = forward, back
 
-    def __get__(self, instance, cls=None):
-        return self if instance is None else functools.partial(self, instance)
-
     def __call__(self, *arguments, **options):
-        if not _is_tracing():
-            return self.fun(*arguments, **options)
+        __tracebackhide__ = True
+        if self._plain():
+            return self._called(arguments, options)
         if self.forward is None:
             raise TypeError(f"custom_vjp: no rule is defined: call `{getattr(self, '__name__', 'f')}.defvjp(forward, back)`")
         arguments = _bound(self.fun, arguments, options)
@@ -592,7 +646,9 @@ class custom_vjp:
         of = []
 
         def forward(own):
-            made = self.forward(*_with(arguments, numbers, tree.unflatten(structure, own)))
+            __tracebackhide__ = True
+            with self._rule():
+                made = self.forward(*_with(arguments, numbers, tree.unflatten(structure, own)))
             if not isinstance(made, tuple) or len(made) != 2:
                 raise TypeError(f"custom_vjp: the forward function gives a pair, the result and residuals; it gave {_kind(made)}")
             (results, like), (residuals, residual_structure) = tree.flatten(made[0]), tree.flatten(made[1])
@@ -600,6 +656,7 @@ class custom_vjp:
             return [*results, *residuals]
 
         def back(residuals, cotangents):
+            __tracebackhide__ = True
             made = self.back(*kept, tree.unflatten(of[1], residuals), tree.unflatten(of[0], cotangents))
             if not isinstance(made, tuple) or len(made) != len(numbers):
                 raise TypeError(f"custom_vjp: the rule gives a tuple of cotangents, one for each of {len(numbers)} arguments; it gave {_kind(made)}")
@@ -614,10 +671,6 @@ def _filled(cotangent, argument):
     if cotangent is None:
         return [_namespace.multiply(_ndjit._traced(leaf), 0) for leaf in tree.leaves(argument)]
     return tree.leaves(cotangent)
-
-
-def _numbers(numbers):
-    return (numbers,) if isinstance(numbers, int) else tuple(numbers)
 
 
 def _bound(fun, arguments, options):
