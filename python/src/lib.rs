@@ -69,11 +69,23 @@ mod _ndjit {
     /// Adds the dtypes, as constants.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        main_interpreter(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("MAX_RANK", ndjit::MAX_RANK)?;
         for dtype in ndjit::DType::ALL {
             module.add(dtype.row().long, dtype::object(module.py(), dtype)?)?;
         }
         Ok(())
+    }
+}
+
+/// Refuses sub-interpreters: objects of one would be in caches of the process, which all use.
+fn main_interpreter(py: Python<'_>) -> PyResult<()> {
+    static FIRST: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    // Each interpreter has a module `sys` of its own.
+    let own = py.import("sys")?.as_ptr().addr();
+    match *FIRST.get_or_init(|| own) == own {
+        true => Ok(()),
+        false => Err(pyo3::exceptions::PyImportError::new_err("ndjit is for one interpreter of a process, not for a subinterpreter beside it")),
     }
 }

@@ -14,8 +14,11 @@ use std::time::{Duration, Instant};
 /// The time for which work runs without a look, as estimated, ns.
 pub(crate) const UNWATCHED: f64 = 5e6;
 
-/// The number of looks between two readings of the clock, which takes 25 ns.
-const LOOKS: u32 = 16;
+/// The number of looks between two readings of the clock, which takes 25 ns, where looks are frequent.
+const LOOKS: u32 = 4;
+
+/// The time between two readings of the clock after which the next look reads it again.
+const SELDOM: Duration = Duration::from_millis(1);
 
 /// The time between two calls of the check of a flag on one thread.
 const CHECKS: Duration = Duration::from_millis(30);
@@ -25,8 +28,9 @@ static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static SCOPE: RefCell<Option<Arc<CancellationScope>>> = const { RefCell::new(None) };
-    /// The number of looks since the last reading of the clock, and the time of the last check.
-    static CHECKED: Cell<(u32, Option<Instant>)> = const { Cell::new((0, None)) };
+    /// The last scope within no other.
+    static LAST: RefCell<Option<Arc<CancellationScope>>> = const { RefCell::new(None) };
+    static CHECKED: Cell<CheckTimes> = const { Cell::new(CheckTimes { looks: 0, read: None, checked: None }) };
 }
 
 /// A flag that cancels runs. Clones share it; it is set once and for all.
@@ -93,17 +97,33 @@ impl Cancellation {
     }
 }
 
+/// The times of checks on a thread.
+#[derive(Clone, Copy)]
+struct CheckTimes {
+    /// The number of looks before the next reading of the clock.
+    looks: u32,
+    /// The last reading.
+    read: Option<Instant>,
+    checked: Option<Instant>,
+}
+
 /// Whether this thread calls checks now.
 fn is_due() -> bool {
-    let (looks, last) = CHECKED.get();
-    if looks < LOOKS {
-        CHECKED.set((looks + 1, last));
+    let mut times = CHECKED.get();
+    if times.looks > 0 {
+        times.looks -= 1;
+        CHECKED.set(times);
         return false;
     }
     let now = Instant::now();
-    let due = last.is_some_and(|last| now.duration_since(last) >= CHECKS);
-    // The first reading begins the time.
-    CHECKED.set((0, if due || last.is_none() { Some(now) } else { last }));
+    let since = |then: Option<Instant>| then.map(|then| now.duration_since(then));
+    times.looks = if since(times.read).is_some_and(|time| time < SELDOM) { LOOKS } else { 0 };
+    times.read = Some(now);
+    let due = since(times.checked).is_some_and(|time| time >= CHECKS);
+    if due || times.checked.is_none() {
+        times.checked = Some(now);
+    }
+    CHECKED.set(times);
     due
 }
 
@@ -125,9 +145,27 @@ pub fn with_cancellation<R>(cancellation: &Cancellation, body: impl FnOnce() -> 
     OPEN.fetch_add(1, Relaxed);
     let _open = OpenScope;
     let outer = SCOPE.take();
-    SCOPE.set(Some(Arc::new(CancellationScope { own: cancellation.clone(), outer: outer.clone() })));
-    let _restore = RestoredScope(outer);
+    let opened = match &outer {
+        // A thread that opens the same scope again and again need not allocate one.
+        None => LAST.take().filter(|last| Arc::ptr_eq(&last.own.0, &cancellation.0)),
+        Some(_) => None,
+    };
+    let opened = opened
+        .unwrap_or_else(|| Arc::new(CancellationScope { own: cancellation.clone(), outer: outer.clone() }));
+    SCOPE.set(Some(opened));
+    let _restore = OpenedScope(RestoredScope(outer));
     body()
+}
+
+/// Keeps a scope of a thread for the next time on drop.
+struct OpenedScope(RestoredScope);
+
+impl Drop for OpenedScope {
+    fn drop(&mut self) {
+        if self.0.0.is_none() {
+            LAST.set(SCOPE.take());
+        }
+    }
 }
 
 /// Makes a scope the thread's again on drop.
