@@ -86,6 +86,8 @@ fn main_interpreter(py: Python<'_>) -> PyResult<()> {
     let own = py.import("sys")?.as_ptr().addr();
     match *FIRST.get_or_init(|| own) == own {
         true => Ok(()),
-        false => Err(pyo3::exceptions::PyImportError::new_err("ndjit is for one interpreter of a process, not for a subinterpreter beside it")),
+        false => Err(pyo3::exceptions::PyImportError::new_err(
+            "ndjit is for one interpreter of a process, not for a subinterpreter beside it",
+        )),
     }
 }

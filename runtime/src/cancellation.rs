@@ -150,8 +150,8 @@ pub fn with_cancellation<R>(cancellation: &Cancellation, body: impl FnOnce() -> 
         None => LAST.take().filter(|last| Arc::ptr_eq(&last.own.0, &cancellation.0)),
         Some(_) => None,
     };
-    let opened = opened
-        .unwrap_or_else(|| Arc::new(CancellationScope { own: cancellation.clone(), outer: outer.clone() }));
+    let opened =
+        opened.unwrap_or_else(|| Arc::new(CancellationScope { own: cancellation.clone(), outer: outer.clone() }));
     SCOPE.set(Some(opened));
     let _restore = OpenedScope(RestoredScope(outer));
     body()

@@ -7,6 +7,7 @@ use crate::diagnostics::misses::Miss;
 use crate::jit::erased::Core;
 use crate::jit::input::{Arg, Input};
 use crate::jit::output::{Arrays, Collected};
+use crate::jit::run::run_fresh;
 use crate::jit::stage::Stage;
 use crate::trace::expr::Expr;
 use ndjit_eval::plan::cache::FoundPlan;
@@ -122,9 +123,13 @@ impl DynamicJitted {
         args: impl IntoIterator<Item = I>,
         structure: &[usize],
     ) -> Result<DynamicResults> {
-        let mut args = arguments(args)?;
-        let plan = self.core.plan(&args, structure, None)?;
-        let arrays = crate::jit::run::run_fresh(&plan, &mut args)?;
+        // Arguments are large, and pushed in place.
+        let mut own: SmallVec<[Arg<'a>; 4]> = SmallVec::new();
+        for arg in args {
+            own.push(arg.arg()?);
+        }
+        let plan = self.core.plan(&own, structure, None)?;
+        let arrays = run_fresh(&plan, &mut own)?;
         Ok(DynamicResults { arrays, structure: plan.lengths.clone() })
     }
 
@@ -226,16 +231,9 @@ impl DynamicJitted {
     }
 
     fn plan<'a, I: Input<'a>>(&self, args: impl IntoIterator<Item = I>, structure: &[usize]) -> Result<FoundPlan> {
-        self.core.plan(&arguments(args)?, structure, None)
+        let args = args.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
+        self.core.plan(&args, structure, None)
     }
-}
-
-fn arguments<'a, I: Input<'a>>(args: impl IntoIterator<Item = I>) -> Result<SmallVec<[Arg<'a>; 4]>> {
-    let mut own = SmallVec::new();
-    for arg in args {
-        own.push(arg.arg()?);
-    }
-    Ok(own)
 }
 
 impl DynamicResults {
