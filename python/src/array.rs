@@ -17,12 +17,12 @@ use pyo3::types::{PyDict, PyTuple};
 /// a slice is no view into its array, and `x[k] = v` changes only what the name `x` refers to.
 #[pyclass(module = "ndjit", name = "Array", weakref)]
 pub struct PyArray {
-    value: Value,
+    value: ArrayValue,
 }
 
 /// What an array of Python refers to.
 #[derive(Clone)]
-pub enum Value {
+pub enum ArrayValue {
     /// Elements, or operations that compute them.
     Array(Array),
     /// A value of a function that is being traced, or was.
@@ -112,7 +112,7 @@ pub fn finish(py: Python<'_>, made: impl Operand) -> PyResult<PyArray> {
         return Err(traced::raised(py, error));
     }
     let array = if array.is_weak() { operation(|| ndjit::cast(&array, array.dtype())) } else { array };
-    Ok(PyArray { value: Value::Array(array) })
+    Ok(PyArray { value: ArrayValue::Array(array) })
 }
 
 /// The arrays of results.
@@ -122,45 +122,45 @@ pub fn finish_all<R: Operand>(py: Python<'_>, arrays: impl IntoIterator<Item = R
 
 impl From<TracedRef> for PyArray {
     fn from(value: TracedRef) -> PyArray {
-        PyArray { value: Value::Traced(value) }
+        PyArray { value: ArrayValue::Traced(value) }
     }
 }
 
 impl PyArray {
     /// The value.
-    pub fn value(&self) -> &Value {
+    pub fn value(&self) -> &ArrayValue {
         &self.value
     }
 
     /// The value as an array with elements, for what reads them: `what`, with a way to do without.
     pub fn array(&self, py: Python<'_>, what: &str, instead: &str) -> PyResult<&Array> {
         match &self.value {
-            Value::Array(array) => Ok(array),
-            Value::Traced(x) => Err(traced::no_elements(py, *x, what, instead)),
+            ArrayValue::Array(array) => Ok(array),
+            ArrayValue::Traced(x) => Err(traced::no_elements(py, *x, what, instead)),
         }
     }
 
     /// The value as an operand. After its trace a traced value is an exception.
     pub fn operand(&self, py: Python<'_>) -> PyResult<AnyOperand> {
         match &self.value {
-            Value::Array(array) => Ok(array.operand()),
-            Value::Traced(x) => x.expr().map(AnyOperand::Expr).or_raise(py),
+            ArrayValue::Array(array) => Ok(array.operand()),
+            ArrayValue::Traced(x) => x.expr().map(AnyOperand::Expr).or_raise(py),
         }
     }
 
     /// The dtype of the elements.
     pub fn element(&self, py: Python<'_>) -> PyResult<DType> {
         match &self.value {
-            Value::Array(array) => Ok(array.dtype()),
-            Value::Traced(x) => x.expr().map(|x| x.dtype()).or_raise(py),
+            ArrayValue::Array(array) => Ok(array.dtype()),
+            ArrayValue::Traced(x) => x.expr().map(|x| x.dtype()).or_raise(py),
         }
     }
 
     /// The extents.
     pub fn extents(&self, py: Python<'_>) -> PyResult<Shape> {
         match &self.value {
-            Value::Array(array) => Ok(array.shape().clone()),
-            Value::Traced(x) => x.expr().map(|x| x.shape()).or_raise(py),
+            ArrayValue::Array(array) => Ok(array.shape().clone()),
+            ArrayValue::Traced(x) => x.expr().map(|x| x.shape()).or_raise(py),
         }
     }
 
@@ -266,8 +266,8 @@ impl PyArray {
     #[getter]
     fn device(&self) -> String {
         match &self.value {
-            Value::Array(array) => device_name(array.device()),
-            Value::Traced(_) => device_name(Device::CPU),
+            ArrayValue::Array(array) => device_name(array.device()),
+            ArrayValue::Traced(_) => device_name(Device::CPU),
         }
     }
 
@@ -337,9 +337,9 @@ impl PyArray {
 
     /// Computes the elements now, and waits for them.
     fn block_until_ready<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        let value = slf.borrow().value.clone();
         // What a trace computes is ready when it runs.
-        if let Value::Array(array) = &slf.borrow().value {
-            let array = array.clone();
+        if let ArrayValue::Array(array) = value {
             detached(slf.py(), || array.block_until_ready().map(drop))?.or_raise(slf.py())?;
         }
         Ok(slf)
@@ -348,8 +348,8 @@ impl PyArray {
     /// Why the array has its dtype: the operations not yet computed, with the rule of each.
     fn explain_dtype(&self, py: Python<'_>) -> PyResult<String> {
         let text = match &self.value {
-            Value::Array(array) => array.explain_dtype().or_raise(py)?.to_string(),
-            Value::Traced(x) => return Ok(x.expr().and_then(|x| x.explain_dtype()).or_raise(py)?.to_string()),
+            ArrayValue::Array(array) => array.explain_dtype().or_raise(py)?.to_string(),
+            ArrayValue::Traced(x) => return Ok(x.expr().and_then(|x| x.explain_dtype()).or_raise(py)?.to_string()),
         };
         // Operations on arrays have no lines of Python: to look for one takes as long as to record an operation.
         Ok(text.replace(&format!(" at {}", place::BINDING), ""))
@@ -407,16 +407,17 @@ impl PyArray {
         if slf.borrow().extents(slf.py())?.rank() == 0 {
             return Err(wrong_type("an array without axes has no elements to iterate over"));
         }
-        let value = match &slf.borrow().value {
-            Value::Array(_) => Self::evaluated(slf, "iterate", READ)?.operand(),
-            Value::Traced(_) => slf.borrow().operand(slf.py())?,
+        let traced = matches!(slf.borrow().value, ArrayValue::Traced(_));
+        let value = match traced {
+            false => Self::evaluated(slf, "iterate", READ)?.operand(),
+            true => slf.borrow().operand(slf.py())?,
         };
         let parts = operation(|| ndjit::unstack(value, 0)).or_raise(slf.py())?;
         finish_all(slf.py(), parts)?.into_pyobject(slf.py())?.call_method0("__iter__")
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        if let Value::Traced(x) = slf.borrow().value {
+        if let ArrayValue::Traced(x) = slf.borrow().value {
             return Ok(traced::described(x));
         }
         let value = Self::evaluated(slf, "repr", READ)?;
@@ -428,9 +429,11 @@ impl PyArray {
     }
 
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        match slf.borrow().value {
-            Value::Traced(x) => Ok(traced::described(x)),
-            Value::Array(_) => Ok(Self::evaluated(slf, "str", READ)?.to_string()),
+        // The handle is free while elements are computed.
+        let value = slf.borrow().value.clone();
+        match value {
+            ArrayValue::Traced(x) => Ok(traced::described(x)),
+            ArrayValue::Array(_) => Ok(Self::evaluated(slf, "str", READ)?.to_string()),
         }
     }
 

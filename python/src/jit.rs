@@ -8,7 +8,7 @@ use crate::elements;
 use crate::error::{wrong, wrong_type};
 use crate::operand::number;
 use crate::signals::detached;
-use crate::trees::{Leaves, flatten, unflatten};
+use crate::trees::{LeafVisitor, flatten, unflatten};
 use crate::{place, settings, traced};
 use ndjit::dynamic::{self, DynamicJitted};
 use ndjit::jit::{Arg, Input};
@@ -24,42 +24,42 @@ use std::cell::RefCell;
 const MOST_STATIC: usize = 1024;
 
 /// An argument of a compiled function.
-enum Leaf {
+enum JitArgument {
     Array(Array),
     Number(Scalar),
 }
 
-impl<'a> Input<'a> for &'a Leaf {
+impl<'a> Input<'a> for &'a JitArgument {
     fn arg(self) -> ndjit::Result<Arg<'a>> {
         match self {
-            Leaf::Array(array) => array.arg(),
-            Leaf::Number(number) => (*number).arg(),
+            JitArgument::Array(array) => array.arg(),
+            JitArgument::Number(number) => (*number).arg(),
         }
     }
 }
 
 /// A call: the function, and its static arguments in the order of the structure.
-struct Call {
+struct PythonCall {
     function: Py<PyAny>,
     kept: Vec<Py<PyAny>>,
 }
 
 thread_local! {
     /// The calls of this thread, innermost last.
-    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    static CALLS: RefCell<Vec<PythonCall>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Makes a call the thread's innermost until dropped.
-struct Calling;
+struct OpenCall;
 
-impl Calling {
-    fn begin(call: Call) -> Calling {
+impl OpenCall {
+    fn begin(call: PythonCall) -> OpenCall {
         CALLS.with_borrow_mut(|calls| calls.push(call));
-        Calling
+        OpenCall
     }
 }
 
-impl Drop for Calling {
+impl Drop for OpenCall {
     fn drop(&mut self) {
         // Objects are released after the list is.
         let call = CALLS.with_borrow_mut(Vec::pop);
@@ -68,10 +68,10 @@ impl Drop for Calling {
 }
 
 /// The arguments of a call.
-struct Arguments<'a, 'py> {
+struct ReadArguments<'a, 'py> {
     jitted: &'a PyJitted,
     code: Vec<usize>,
-    leaves: Vec<Leaf>,
+    leaves: Vec<JitArgument>,
     kept: Vec<Py<PyAny>>,
     /// The name of the argument that is read.
     name: ArgumentName<'py>,
@@ -91,16 +91,16 @@ impl std::fmt::Display for ArgumentName<'_> {
     }
 }
 
-impl<'py> Leaves<'py> for Arguments<'_, 'py> {
+impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
     fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>> {
         if let Ok(array) = x.cast::<PyArray>() {
             let array = array.borrow().array(x.py(), "call", "call the function where it is traced")?.clone();
-            self.leaves.push(Leaf::Array(array));
+            self.leaves.push(JitArgument::Array(array));
         } else if let Some(number) = number(x)? {
-            self.leaves.push(Leaf::Number(number));
+            self.leaves.push(JitArgument::Number(number));
         } else if x.hasattr("__array_interface__")? || x.hasattr("__dlpack__")? {
             // Nobody writes to the memory before the call is over.
-            self.leaves.push(Leaf::Array(
+            self.leaves.push(JitArgument::Array(
                 elements::from_object(x, None, Some(false)).or_else(|_| elements::from_object(x, None, None))?,
             ));
         } else if self.jitted.keeps {
@@ -123,7 +123,7 @@ impl<'py> Leaves<'py> for Arguments<'_, 'py> {
     }
 }
 
-impl<'py> Arguments<'_, 'py> {
+impl<'py> ReadArguments<'_, 'py> {
     /// Adds a static argument.
     fn fixed(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = x.py();
@@ -209,9 +209,9 @@ fn trace(exprs: &[Expr], code: &[usize]) -> (Vec<Expr>, Vec<usize>) {
     }
 }
 
-struct Results(Vec<Expr>);
+struct TracedLeaves(Vec<Expr>);
 
-impl<'py> Leaves<'py> for Results {
+impl<'py> LeafVisitor<'py> for TracedLeaves {
     fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>> {
         match traced::expr(x) {
             Ok(x) => self.0.push(x),
@@ -265,7 +265,7 @@ fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(V
         }
     };
     let result = function.bind(py).call(PyTuple::new(py, args)?, kwargs.as_ref())?;
-    let (mut code, mut results) = (Vec::new(), Results(Vec::new()));
+    let (mut code, mut results) = (Vec::new(), TracedLeaves(Vec::new()));
     flatten(&result, &mut code, &mut results)?;
     Ok((results.0, code))
 }
@@ -290,8 +290,8 @@ impl PyJitted {
         &'a self,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Arguments<'a, 'py>> {
-        let mut arguments = Arguments {
+    ) -> PyResult<ReadArguments<'a, 'py>> {
+        let mut arguments = ReadArguments {
             jitted: self,
             code: Vec::with_capacity(8),
             leaves: Vec::with_capacity(4),
@@ -307,11 +307,11 @@ impl PyJitted {
         &self,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        body: impl FnOnce(&DynamicJitted, &[Leaf], &[usize]) -> ndjit::Result<R> + Send,
+        body: impl FnOnce(&DynamicJitted, &[JitArgument], &[usize]) -> ndjit::Result<R> + Send,
     ) -> PyResult<R> {
         let py = args.py();
-        let Arguments { code, leaves, kept, .. } = self.arguments(args, kwargs)?;
-        let _calling = Calling::begin(Call { function: self.function.clone_ref(py), kept });
+        let ReadArguments { code, leaves, kept, .. } = self.arguments(args, kwargs)?;
+        let _calling = OpenCall::begin(PythonCall { function: self.function.clone_ref(py), kept });
         let core = &self.core;
         detached(py, move || settings::scoped(|| body(core, &leaves, &code)))?
             .map_err(|error| traced::raised(py, &error))

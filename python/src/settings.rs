@@ -21,15 +21,15 @@ pub fn scoped<R>(body: impl FnOnce() -> R) -> R {
 
 /// Runs `body` under a policy, if there is one.
 pub fn within<R>(policy: Option<Policy>, body: impl FnOnce() -> R) -> R {
-    struct Block;
-    impl Drop for Block {
+    struct PolicyScope;
+    impl Drop for PolicyScope {
         fn drop(&mut self) {
             BLOCKS.with_borrow_mut(Vec::pop);
         }
     }
     let _block = policy.map(|policy| {
         BLOCKS.with_borrow_mut(|blocks| blocks.push(policy));
-        Block
+        PolicyScope
     });
     body()
 }

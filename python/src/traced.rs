@@ -119,7 +119,7 @@ fn is_sequence(x: &Bound<'_, PyAny>) -> bool {
 
 fn has_traced(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(matches!(array.borrow().value(), crate::array::Value::Traced(_)));
+        return Ok(matches!(array.borrow().value(), crate::array::ArrayValue::Traced(_)));
     }
     if !is_sequence(x) || depth == DEEPEST {
         return Ok(false);

@@ -24,14 +24,15 @@ const NODE: usize = 6;
 const DEEPEST: usize = 128;
 
 /// Objects by number, for the whole process: keys of dicts, and classes.
-struct Interned {
+struct InternedObjects {
     numbers: Py<PyDict>,
     objects: Py<PyList>,
 }
 
-fn interned(py: Python<'_>) -> &'static Interned {
-    static INTERNED: PyOnceLock<Interned> = PyOnceLock::new();
-    INTERNED.get_or_init(py, || Interned { numbers: PyDict::new(py).unbind(), objects: PyList::empty(py).unbind() })
+fn interned(py: Python<'_>) -> &'static InternedObjects {
+    static INTERNED: PyOnceLock<InternedObjects> = PyOnceLock::new();
+    INTERNED
+        .get_or_init(py, || InternedObjects { numbers: PyDict::new(py).unbind(), objects: PyList::empty(py).unbind() })
 }
 
 /// The number of an object with a hash.
@@ -55,20 +56,20 @@ fn object(py: Python<'_>, number: usize) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// What a front end does with the leaves of a structure.
-pub trait Leaves<'py> {
+pub trait LeafVisitor<'py> {
     /// Takes a leaf. For an object that is none: its number as a static one, or an exception.
     fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>>;
 }
 
 /// Appends the structure of an object, and gives its leaves away.
-pub fn flatten<'py>(x: &Bound<'py, PyAny>, code: &mut Vec<usize>, leaves: &mut impl Leaves<'py>) -> PyResult<()> {
+pub fn flatten<'py>(x: &Bound<'py, PyAny>, code: &mut Vec<usize>, leaves: &mut impl LeafVisitor<'py>) -> PyResult<()> {
     flatten_at(x, code, leaves, 0)
 }
 
 fn flatten_at<'py>(
     x: &Bound<'py, PyAny>,
     code: &mut Vec<usize>,
-    leaves: &mut impl Leaves<'py>,
+    leaves: &mut impl LeafVisitor<'py>,
     depth: usize,
 ) -> PyResult<()> {
     if depth > DEEPEST {
@@ -200,9 +201,9 @@ pub fn unflatten<'py>(
     }
 }
 
-struct Listed<'py>(Bound<'py, PyList>);
+struct ListedLeaves<'py>(Bound<'py, PyList>);
 
-impl<'py> Leaves<'py> for Listed<'py> {
+impl<'py> LeafVisitor<'py> for ListedLeaves<'py> {
     fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>> {
         self.0.append(x).map(|()| None)
     }
@@ -211,7 +212,7 @@ impl<'py> Leaves<'py> for Listed<'py> {
 /// The leaves of a structure, and the structure, which `_unflatten` takes.
 #[pyfunction]
 pub fn _flatten<'py>(x: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyTuple>)> {
-    let (mut code, mut listed) = (Vec::new(), Listed(PyList::empty(x.py())));
+    let (mut code, mut listed) = (Vec::new(), ListedLeaves(PyList::empty(x.py())));
     flatten(x, &mut code, &mut listed)?;
     Ok((listed.0, PyTuple::new(x.py(), code)?))
 }

@@ -46,7 +46,7 @@ def test_the_results_are_those_of_the_function_without_jit():
     def f(x, y):
         return ndjit.sum(ndjit.exp(-x * x) @ y, axis=0), x[1:, ::2], ndjit.where(x > 0, x, y.T) if x.shape[0] == y.shape[1] else x
 
-    x, y = ndjit.linspace(-1, 1, 12).reshape if False else ndjit.reshape(ndjit.linspace(-1, 1, 16), (4, 4)), ndjit.eye(4)
+    x, y = ndjit.reshape(ndjit.linspace(-1, 1, 16), (4, 4)), ndjit.eye(4)
     for own, plain in zip(ndjit.jit(f)(x, y), f(x, y)):
         assert own.dtype == plain.dtype and np.array_equal(np.asarray(own), np.asarray(plain))
 
@@ -349,6 +349,30 @@ def test_the_lock_is_released_while_a_function_runs():
     assert steps > 1000
 
 
+def test_a_handle_may_be_set_while_its_elements_are_computed():
+    x, failures, done = ndjit.ones(1_000_000), [], threading.Event()
+
+    def sets():
+        nonlocal x
+        try:
+            while not done.is_set():
+                x += 1
+                x[0] = 0
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=sets)
+    thread.start()
+    for _ in range(30):
+        x.block_until_ready()
+        str(x)
+        next(iter(x[:2]))
+        float(x[5])
+    done.set()
+    thread.join()
+    assert not failures
+
+
 def rss():
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * 4096
@@ -409,6 +433,6 @@ def test_static_arguments_do_not_live_for_ever():
     f(1, key)
     del key
     for n in range(1100):
-        f(1, n % 1 if n < 0 else (n,)) if n < 1100 else None
+        f(1, (n,))
     gc.collect()
     assert first() is None

@@ -7,6 +7,7 @@
 use ndjit_ir::{Error, ErrorCode, Result};
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -49,6 +50,9 @@ struct CancellationFlag {
     set: AtomicBool,
     check: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
+
+/// A check that panics leaves the flag as it was.
+impl RefUnwindSafe for CancellationFlag {}
 
 impl fmt::Debug for CancellationFlag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
