@@ -313,7 +313,8 @@ impl PyJitted {
         let ReadArguments { code, leaves, kept, .. } = self.arguments(args, kwargs)?;
         let _calling = OpenCall::begin(PythonCall { function: self.function.clone_ref(py), kept });
         let core = &self.core;
-        detached(py, move || settings::scoped(|| body(core, &leaves, &code)))?
+        // The policy of the function is that of the Python code which it runs, too.
+        settings::within(self.policy, || detached(py, || settings::scoped(|| body(core, &leaves, &code))))?
             .map_err(|error| traced::raised(py, &error))
     }
 }

@@ -308,6 +308,17 @@ def test_stages_and_the_page():
 def test_threads_and_policies_of_a_function():
     f = ndjit.jit(lambda x, y: x + y, policy="numpy2", threads=2)
     assert f(ndjit.asarray([1.0]), ndjit.asarray([1])).dtype == ndjit.float64
+    g = ndjit.jit(lambda x, y: x + y, policy="standard")
+    with ndjit.policy("numpy2"):
+        assert g(ndjit.asarray([1.0], dtype=ndjit.float32), ndjit.asarray([1])).dtype == ndjit.float32
+
+        @ndjit.jit
+        def h(x, y):
+            with ndjit.policy("standard"):
+                return x + y, g(x, y), f(x, y)
+
+        one, other, wide = h(ndjit.asarray([1.0], dtype=ndjit.float32), ndjit.asarray([1]))
+        assert one.dtype == other.dtype == ndjit.float32 and wide.dtype == ndjit.float64
     with pytest.raises(ValueError, match="policy"):
         ndjit.jit(lambda x: x, policy="other")
 
