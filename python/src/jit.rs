@@ -92,7 +92,7 @@ impl std::fmt::Display for ArgumentName<'_> {
 }
 
 impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
-    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>> {
+    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         if let Ok(array) = x.cast::<PyArray>() {
             let array = array.borrow().array(x.py(), "call", "call the function where it is traced")?.clone();
             self.leaves.push(JitArgument::Array(array));
@@ -103,9 +103,6 @@ impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
             self.leaves.push(JitArgument::Array(
                 elements::from_object(x, None, Some(false)).or_else(|_| elements::from_object(x, None, None))?,
             ));
-        } else if self.jitted.keeps {
-            self.kept.push(x.clone().unbind());
-            return Ok(Some(self.kept.len() - 1));
         } else {
             let (found, way_out) = (
                 x.get_type().name()?,
@@ -119,7 +116,7 @@ impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
                 self.name
             )));
         }
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -212,7 +209,7 @@ fn trace(exprs: &[Expr], code: &[usize]) -> (Vec<Expr>, Vec<usize>) {
 struct TracedLeaves(Vec<Expr>);
 
 impl<'py> LeafVisitor<'py> for TracedLeaves {
-    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>> {
+    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         match traced::expr(x) {
             Ok(x) => self.0.push(x),
             Err(error) if error.get_type(x.py()).is(x.py().get_type::<PyTypeError>()) => {
@@ -223,7 +220,7 @@ impl<'py> LeafVisitor<'py> for TracedLeaves {
             }
             Err(error) => return Err(error),
         }
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -238,7 +235,7 @@ fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(V
         let x = exprs.next().ok_or_else(|| wrong("an argument is missing"))?;
         Ok(Bound::new(py, traced::finish(py, *x)?)?.into_any())
     };
-    let mut fixed = |n: usize| kept.get(n).map(|x| x.bind(py).clone()).ok_or_else(|| wrong("an argument is missing"));
+    let fixed = |n: usize| kept.get(n).map(|x| x.bind(py).clone()).ok_or_else(|| wrong("an argument is missing"));
     let mut code = code;
     let (&count, rest) = code.split_first().ok_or_else(|| wrong("a structure ends too early"))?;
     code = rest;
@@ -247,7 +244,7 @@ fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(V
             *code = &code[3..];
             fixed(n)
         }
-        _ => unflatten(py, code, &mut leaf, &mut fixed),
+        _ => unflatten(py, code, &mut leaf),
     };
     let mut args = Vec::with_capacity(count.min(code.len()));
     for _ in 0..count {
@@ -281,8 +278,6 @@ pub struct PyJitted {
     /// The numbers of static arguments.
     fixed: Py<PyDict>,
     next: std::sync::atomic::AtomicUsize,
-    /// Objects that are no arrays are passed on, for functions that are called once.
-    keeps: bool,
 }
 
 impl PyJitted {
@@ -322,7 +317,7 @@ impl PyJitted {
 #[pymethods]
 impl PyJitted {
     #[new]
-    #[pyo3(signature = (function, positions, names, threads=None, policy=None, keeps=false))]
+    #[pyo3(signature = (function, positions, names, threads=None, policy=None))]
     fn new(
         py: Python<'_>,
         function: Py<PyAny>,
@@ -330,7 +325,6 @@ impl PyJitted {
         names: Vec<Py<PyString>>,
         threads: Option<usize>,
         policy: Option<&str>,
-        keeps: bool,
     ) -> PyResult<PyJitted> {
         let name = function.bind(py).getattr_opt("__qualname__")?.and_then(|name| name.extract::<String>().ok());
         let named = place::interned(name.as_deref().unwrap_or("function"));
@@ -338,7 +332,7 @@ impl PyJitted {
         let core = DynamicJitted::new(named, place::of_user(py).unwrap_or(place::BINDING), trace)
             .configured(|config| (config.policy, config.threads) = (policy, threads.map(|threads| threads.max(1))));
         let (fixed, next) = (PyDict::new(py).unbind(), Default::default());
-        Ok(PyJitted { function, core, policy, positions, names, fixed, next, keeps })
+        Ok(PyJitted { function, core, policy, positions, names, fixed, next })
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -363,7 +357,7 @@ impl PyJitted {
             let array = arrays.next().ok_or_else(|| wrong("a result is missing"))?;
             Ok(Bound::new(py, finish(py, array)?)?.into_any())
         };
-        unflatten(py, &mut &code[..], &mut leaf, &mut |_| Err(wrong("a result is no array")))
+        unflatten(py, &mut &code[..], &mut leaf)
     }
 
     fn __get__<'py>(

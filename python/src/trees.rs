@@ -10,15 +10,13 @@ use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyTuple};
 /// The parts of a structure, each followed by its numbers.
 const LEAF: usize = 0;
 const NONE: usize = 1;
-/// An object that is no array, and its number.
-const STATIC: usize = 2;
 /// A length.
-const TUPLE: usize = 3;
-const LIST: usize = 4;
+const TUPLE: usize = 2;
+const LIST: usize = 3;
 /// The number of the keys, sorted where they have an order.
-const DICT: usize = 5;
+const DICT: usize = 4;
 /// The number of a class with what it keeps beside its children, and their number.
-const NODE: usize = 6;
+const NODE: usize = 5;
 
 /// The deepest nesting.
 const DEEPEST: usize = 128;
@@ -57,8 +55,8 @@ fn object(py: Python<'_>, number: usize) -> PyResult<Bound<'_, PyAny>> {
 
 /// What a front end does with the leaves of a structure.
 pub trait LeafVisitor<'py> {
-    /// Takes a leaf. For an object that is none: its number as a static one, or an exception.
-    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>>;
+    /// Takes a leaf. An object that is none is an exception.
+    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()>;
 }
 
 /// Appends the structure of an object, and gives its leaves away.
@@ -112,11 +110,8 @@ fn flatten_at<'py>(
         code.extend([NODE, kept, children.len()]);
         return children.iter().try_for_each(|x| each(code, &x));
     }
-    match leaves.leaf(x)? {
-        None => code.push(LEAF),
-        Some(number) => code.extend([STATIC, number]),
-    }
-    Ok(())
+    code.push(LEAF);
+    leaves.leaf(x)
 }
 
 type Opened<'py> = (Bound<'py, pyo3::types::PyType>, Bound<'py, PyAny>, Bound<'py, PyTuple>);
@@ -154,12 +149,11 @@ fn handler<'py>(class: &Bound<'py, pyo3::types::PyType>) -> PyResult<Option<Boun
     if found.is_none() { Ok(None) } else { Ok(Some(found.cast_into::<PyTuple>()?)) }
 }
 
-/// Builds the object of a structure from its leaves, and from static objects by their positions among these.
+/// Builds the object of a structure from its leaves.
 pub fn unflatten<'py>(
     py: Python<'py>,
     code: &mut &[usize],
     leaf: &mut impl FnMut() -> PyResult<Bound<'py, PyAny>>,
-    kept: &mut impl FnMut(usize) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut next = || -> PyResult<usize> {
         let (&first, rest) = code.split_first().ok_or_else(|| wrong("a structure ends too early"))?;
@@ -170,7 +164,6 @@ pub fn unflatten<'py>(
     match part {
         LEAF => return leaf(),
         NONE => return Ok(py.None().into_bound(py)),
-        STATIC => return kept(next()?),
         _ => {}
     }
     let first = next()?;
@@ -181,7 +174,7 @@ pub fn unflatten<'py>(
     };
     let mut children = Vec::with_capacity(count.min(code.len()));
     for _ in 0..count {
-        children.push(unflatten(py, code, leaf, kept)?);
+        children.push(unflatten(py, code, leaf)?);
     }
     match part {
         TUPLE => Ok(PyTuple::new(py, children)?.into_any()),
@@ -204,8 +197,8 @@ pub fn unflatten<'py>(
 struct ListedLeaves<'py>(Bound<'py, PyList>);
 
 impl<'py> LeafVisitor<'py> for ListedLeaves<'py> {
-    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<Option<usize>> {
-        self.0.append(x).map(|()| None)
+    fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
+        self.0.append(x)
     }
 }
 
@@ -226,7 +219,7 @@ pub fn _unflatten<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut leaves = leaves.try_iter()?;
     let mut leaf = || leaves.next().ok_or_else(|| wrong("a structure has more leaves than are given"))?;
-    let made = unflatten(py, &mut &structure[..], &mut leaf, &mut |_| Err(wrong("a structure has static parts")))?;
+    let made = unflatten(py, &mut &structure[..], &mut leaf)?;
     match leaves.next() {
         None => Ok(made),
         Some(_) => Err(wrong("a structure has fewer leaves than are given")),
