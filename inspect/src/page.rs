@@ -43,8 +43,11 @@ impl Inspection<'_> {
         std::fs::write(path, self.page(source)?).map_err(failed)
     }
 
-    /// The page.
-    fn page(&self, source: Option<&str>) -> Result<String> {
+    /// The page. `source` is the program text, if it is in no file.
+    ///
+    /// # Errors
+    /// `Size` for a program too large for a page.
+    pub fn page(&self, source: Option<&str>) -> Result<String> {
         let numbers = OperationNumbers::of(self.lowered);
         if numbers.count > MOST {
             return Err(Error::new(ErrorCode::Size, "explain_html: the program is too large for a page")

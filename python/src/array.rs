@@ -1,13 +1,14 @@
 //! The class of arrays: a handle, which `x[k] = v` and `x += y` set to another array, over a value of the library, which never changes.
 //!
-//! Functions take operands of any type, and give what [`computed!`](crate::computed) makes of them: values of traced functions, which
-//! are not there yet, will be a second kind of value in [`PyArray`], and a second arm of that macro.
+//! The value is an array, or a value of a function being traced: functions take operands of any type, and give what they make of them.
 
 use crate::dtype::{DTypeArgument, PyDType, object};
-use crate::error::{OrRaise, raised, wrong, wrong_type};
-use crate::{capsule, elements, place, settings};
+use crate::error::{OrRaise, wrong, wrong_type};
+use crate::signals::detached;
+use crate::{capsule, elements, place, settings, traced};
+use ndjit::dynamic::{self, TracedRef};
 use ndjit::operand::{AnyOperand, Operand};
-use ndjit::{Array, DType, Device};
+use ndjit::{Array, DType, Device, Shape};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -16,86 +17,188 @@ use pyo3::types::{PyDict, PyTuple};
 /// a slice is no view into its array, and `x[k] = v` changes only what the name `x` refers to.
 #[pyclass(module = "ndjit", name = "Array", weakref)]
 pub struct PyArray {
-    value: Array,
+    value: ArrayValue,
 }
 
-/// Runs an operation, with the policy of the Python code that calls it.
+/// What an array of Python refers to.
+#[derive(Clone)]
+pub enum ArrayValue {
+    /// Elements, or operations that compute them.
+    Array(Array),
+    /// A value of a function that is being traced, or was.
+    Traced(TracedRef),
+}
+
+/// Runs an operation, with the policy of the Python code that calls it. In a trace it has the place of that code.
 pub fn operation<R>(body: impl FnOnce() -> R) -> R {
-    settings::scoped(|| ndjit::with_place(place::BINDING, body))
+    let place = match dynamic::is_tracing() {
+        true => Python::attach(place::of_user).unwrap_or(place::BINDING),
+        false => place::BINDING,
+    };
+    settings::scoped(|| ndjit::with_place(place, body))
 }
 
 /// Calls a function of the library with operands of any type. The result is an array, or an exception at the user's line.
 #[macro_export]
 macro_rules! computed {
-    ($py:expr, [$($x:ident),+] => $call:expr) => {{
-        $(let $x = ndjit::operand::DynamicOperand::<ndjit::Array>::new($x);)+
+    ($py:expr, $call:expr) => {
         $crate::array::finish($py, $crate::array::operation(|| $call))
-    }};
+    };
 }
 
-/// Calls a function of the library that reads elements, with arrays, without the lock of the interpreter.
+/// Calls a function of the library that reads elements: with arrays without the lock of the interpreter. The result is
+/// [finished](Finish).
 #[macro_export]
 macro_rules! evaluated {
-    ($py:expr, [$($x:ident),+] => $call:expr) => {{
-        $(let $x = $crate::operand::array($x);)+
-        $py.detach(|| $crate::array::operation(|| $call))
-    }};
+    ($py:expr, [$($x:ident),+] => $call:expr) => {
+        match [$(&$x),+].iter().any(|x| matches!(x, ndjit::operand::AnyOperand::Expr(_))) {
+            true => $crate::array::Finish::finish($crate::array::operation(|| $call), $py),
+            false => {
+                $(let $x = $crate::operand::array($x);)+
+                let made = $crate::signals::detached($py, || $crate::array::operation(|| $call))?;
+                $crate::array::Finish::finish(made, $py)
+            }
+        }
+    };
+}
+
+/// Results of functions that become arrays of Python.
+pub trait Finish {
+    /// The results.
+    type Finished;
+
+    /// Their arrays, or the exception at the user's line.
+    fn finish(self, py: Python<'_>) -> PyResult<Self::Finished>;
+}
+
+macro_rules! finished {
+    ($($t:ty)*) => {$(
+        impl Finish for $t {
+            type Finished = PyArray;
+
+            fn finish(self, py: Python<'_>) -> PyResult<PyArray> {
+                finish(py, self)
+            }
+        }
+    )*};
+}
+
+finished! { Array AnyOperand }
+
+impl<R: Operand> Finish for Vec<R> {
+    type Finished = Vec<PyArray>;
+
+    fn finish(self, py: Python<'_>) -> PyResult<Vec<PyArray>> {
+        finish_all(py, self)
+    }
+}
+
+impl<R: Operand> Finish for (R, R) {
+    type Finished = Vec<PyArray>;
+
+    fn finish(self, py: Python<'_>) -> PyResult<Vec<PyArray>> {
+        finish_all(py, [self.0, self.1])
+    }
 }
 
 /// The array of a result. Arrays of Python are never weak: a name tells nobody that its array's dtype may change.
-pub fn finish(py: Python<'_>, array: Array) -> PyResult<PyArray> {
+pub fn finish(py: Python<'_>, made: impl Operand) -> PyResult<PyArray> {
+    let array = match made.operand() {
+        AnyOperand::Array(array) => array,
+        AnyOperand::Scalar(number) => Array::from(number),
+        AnyOperand::Expr(x) => return traced::finish(py, x),
+    };
     if let Some(error) = array.error() {
-        return Err(raised(py, error));
+        return Err(traced::raised(py, error));
     }
-    let value = if array.is_weak() { operation(|| ndjit::cast(&array, array.dtype())) } else { array };
-    Ok(PyArray { value })
+    let array = if array.is_weak() { operation(|| ndjit::cast(&array, array.dtype())) } else { array };
+    Ok(PyArray { value: ArrayValue::Array(array) })
 }
 
 /// The arrays of results.
-pub fn finish_all(py: Python<'_>, arrays: impl IntoIterator<Item = Array>) -> PyResult<Vec<PyArray>> {
+pub fn finish_all<R: Operand>(py: Python<'_>, arrays: impl IntoIterator<Item = R>) -> PyResult<Vec<PyArray>> {
     arrays.into_iter().map(|array| finish(py, array)).collect()
+}
+
+impl From<TracedRef> for PyArray {
+    fn from(value: TracedRef) -> PyArray {
+        PyArray { value: ArrayValue::Traced(value) }
+    }
 }
 
 impl PyArray {
     /// The value.
-    pub fn value(&self) -> &Array {
+    pub fn value(&self) -> &ArrayValue {
         &self.value
     }
 
-    /// The value as an operand.
-    pub fn operand(&self) -> AnyOperand {
-        (&self.value).operand()
+    /// The value as an array with elements, for what reads them: `what`, with a way to do without.
+    pub fn array(&self, py: Python<'_>, what: &str, instead: &str) -> PyResult<&Array> {
+        match &self.value {
+            ArrayValue::Array(array) => Ok(array),
+            ArrayValue::Traced(x) => Err(traced::no_elements(py, *x, what, instead)),
+        }
+    }
+
+    /// The value as an operand. After its trace a traced value is an exception.
+    pub fn operand(&self, py: Python<'_>) -> PyResult<AnyOperand> {
+        match &self.value {
+            ArrayValue::Array(array) => Ok(array.operand()),
+            ArrayValue::Traced(x) => x.expr().map(AnyOperand::Expr).or_raise(py),
+        }
+    }
+
+    /// The dtype of the elements.
+    pub fn element(&self, py: Python<'_>) -> PyResult<DType> {
+        match &self.value {
+            ArrayValue::Array(array) => Ok(array.dtype()),
+            ArrayValue::Traced(x) => x.expr().map(|x| x.dtype()).or_raise(py),
+        }
+    }
+
+    /// The extents.
+    pub fn extents(&self, py: Python<'_>) -> PyResult<Shape> {
+        match &self.value {
+            ArrayValue::Array(array) => Ok(array.shape().clone()),
+            ArrayValue::Traced(x) => x.expr().map(|x| x.shape()).or_raise(py),
+        }
+    }
+
+    fn len(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.extents(py)?.size().unwrap_or(0))
     }
 
     /// Sets the handle to another array of the same dtype and shape.
     pub fn rebind(slf: &Bound<'_, Self>, other: PyArray) -> PyResult<()> {
+        let py = slf.py();
         let mut handle = slf.borrow_mut();
-        let (own, other) = (&handle.value, other.value);
-        if own.dtype() != other.dtype() {
-            let (own, other) = (own.dtype().row().long, other.dtype().row().long);
+        let (own, dtype) = (handle.element(py)?, other.element(py)?);
+        if own != dtype {
+            let (own, other) = (own.row().long, dtype.row().long);
             return Err(wrong_type(format!("the result is {other}, which an array of {own} does not hold in place")));
         }
-        if own.shape() != other.shape() {
-            let (own, other) = (own.shape(), other.shape());
-            return Err(wrong(format!("the result has shape {other}, which an array of shape {own} does not hold")));
+        let (own, shape) = (handle.extents(py)?, other.extents(py)?);
+        if own != shape {
+            return Err(wrong(format!("the result has shape {shape}, which an array of shape {own} does not hold")));
         }
-        let former = std::mem::replace(&mut handle.value, other);
+        let former = std::mem::replace(&mut handle.value, other.value);
         // Memory of another library is released by its code, which may use this array.
         drop(handle);
         drop(former);
         Ok(())
     }
 
-    /// Computes the elements, without the lock of the interpreter.
-    pub fn evaluated(slf: &Bound<'_, Self>) -> PyResult<Array> {
-        let value = slf.borrow().value.clone();
-        slf.py().detach(|| value.eval().map(drop)).or_raise(slf.py())?;
+    /// Computes the elements, without the lock of the interpreter, for `what`.
+    pub fn evaluated(slf: &Bound<'_, Self>, what: &str, instead: &str) -> PyResult<Array> {
+        let py = slf.py();
+        let value = slf.borrow().array(py, what, instead)?.clone();
+        detached(py, || value.eval().map(drop))?.or_raise(py)?;
         Ok(value)
     }
 
     /// The element of an array with one element, as a number of Python.
-    fn one<'py>(slf: &Bound<'py, Self>, wanted: &str) -> PyResult<Bound<'py, PyAny>> {
-        let value = Self::evaluated(slf)?;
+    fn one<'py>(slf: &Bound<'py, Self>, wanted: &str, instead: &str) -> PyResult<Bound<'py, PyAny>> {
+        let value = Self::evaluated(slf, wanted, instead)?;
         if value.len() != 1 {
             return Err(wrong_type(format!(
                 "an array of shape {} is no {wanted}: it has {} elements",
@@ -105,11 +208,10 @@ impl PyArray {
         }
         elements::item(slf.py(), &value)
     }
-
-    fn is_integral(&self) -> bool {
-        self.value.dtype().is_int()
-    }
 }
+
+/// The way out where elements of a traced value are read.
+const READ: &str = "return the value, and read it outside of the traced function";
 
 /// The name of a device, as `x.device` gives it.
 pub fn device_name(device: Device) -> String {
@@ -131,50 +233,51 @@ pub fn device(name: Option<&str>) -> PyResult<Option<Device>> {
 impl PyArray {
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
-        object(py, self.value.dtype())
+        object(py, self.element(py)?)
     }
 
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.value.shape().extents())
+        PyTuple::new(py, self.extents(py)?.extents())
     }
 
     #[getter]
-    fn ndim(&self) -> usize {
-        self.value.shape().rank()
+    fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.extents(py)?.rank())
     }
 
     #[getter]
-    fn size(&self) -> usize {
-        self.value.len()
+    fn size(&self, py: Python<'_>) -> PyResult<usize> {
+        self.len(py)
     }
 
     /// The bytes of the elements.
     #[getter]
-    fn nbytes(&self) -> usize {
-        self.value.len() * self.value.dtype().bytes()
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.len(py)? * self.element(py)?.bytes())
     }
 
     /// The bytes of an element.
     #[getter]
-    fn itemsize(&self) -> usize {
-        self.value.dtype().bytes()
+    fn itemsize(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.element(py)?.bytes())
     }
 
     #[getter]
     fn device(&self) -> String {
-        device_name(self.value.device())
+        match &self.value {
+            ArrayValue::Array(array) => device_name(array.device()),
+            ArrayValue::Traced(_) => device_name(Device::CPU),
+        }
     }
 
     /// The transpose of a matrix.
     #[getter]
     #[allow(non_snake_case)]
     fn T(&self, py: Python<'_>) -> PyResult<PyArray> {
-        if self.value.shape().rank() != 2 {
-            return Err(wrong(format!(
-                "T is of matrices; of shape {} take `mT` or `permute_dims`",
-                self.value.shape()
-            )));
+        let shape = self.extents(py)?;
+        if shape.rank() != 2 {
+            return Err(wrong(format!("T is of matrices; of shape {shape} take `mT` or `permute_dims`")));
         }
         self.mT(py)
     }
@@ -183,44 +286,49 @@ impl PyArray {
     #[getter]
     #[allow(non_snake_case)]
     fn mT(&self, py: Python<'_>) -> PyResult<PyArray> {
-        finish(py, operation(|| ndjit::matrix_transpose(&self.value)))
+        let x = self.operand(py)?;
+        computed!(py, ndjit::matrix_transpose(x))
     }
 
     #[getter]
     fn real(&self, py: Python<'_>) -> PyResult<PyArray> {
-        finish(py, operation(|| ndjit::real(&self.value)))
+        let x = self.operand(py)?;
+        computed!(py, ndjit::real(x))
     }
 
     #[getter]
     fn imag(&self, py: Python<'_>) -> PyResult<PyArray> {
-        finish(py, operation(|| ndjit::imag(&self.value)))
+        let x = self.operand(py)?;
+        computed!(py, ndjit::imag(x))
     }
 
     /// The array, converted to a dtype.
     #[pyo3(signature = (dtype, /, *, copy=true))]
     pub fn astype(slf: &Bound<'_, Self>, dtype: DTypeArgument, copy: bool) -> PyResult<Py<PyArray>> {
-        let value = slf.borrow().value.clone();
-        if value.dtype() == dtype.0 {
+        let py = slf.py();
+        let own = slf.borrow().element(py)?;
+        if own == dtype.0 {
             // Another handle, or the same one.
-            return if copy { Py::new(slf.py(), PyArray { value }) } else { Ok(slf.clone().unbind()) };
+            return if copy { Py::new(py, slf.borrow().__copy__()) } else { Ok(slf.clone().unbind()) };
         }
-        if value.dtype().is_complex() && !dtype.0.is_complex() && dtype.0 != DType::Bool {
+        if own.is_complex() && !dtype.0.is_complex() && dtype.0 != DType::Bool {
             return Err(wrong_type(format!(
                 "complex numbers do not become {}; take `ndjit.real` or `ndjit.abs` of them",
                 dtype.0.row().long
             )));
         }
-        Py::new(slf.py(), finish(slf.py(), operation(|| ndjit::cast(&value, dtype.0)))?)
+        let value = slf.borrow().operand(py)?;
+        Py::new(py, computed!(py, ndjit::cast(value, dtype.0))?)
     }
 
     /// The elements as nested lists of Python's numbers.
     fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        elements::nested(slf.py(), &Self::evaluated(slf)?)
+        elements::nested(slf.py(), &Self::evaluated(slf, "tolist", READ)?)
     }
 
     /// The element of an array with one element.
     fn item<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let value = Self::evaluated(slf)?;
+        let value = Self::evaluated(slf, "item", READ)?;
         if value.len() != 1 {
             return Err(wrong(format!("an array of shape {} has {} elements, not one", value.shape(), value.len())));
         }
@@ -230,13 +338,19 @@ impl PyArray {
     /// Computes the elements now, and waits for them.
     fn block_until_ready<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         let value = slf.borrow().value.clone();
-        slf.py().detach(|| value.block_until_ready().map(drop)).or_raise(slf.py())?;
+        // What a trace computes is ready when it runs.
+        if let ArrayValue::Array(array) = value {
+            detached(slf.py(), || array.block_until_ready().map(drop))?.or_raise(slf.py())?;
+        }
         Ok(slf)
     }
 
     /// Why the array has its dtype: the operations not yet computed, with the rule of each.
     fn explain_dtype(&self, py: Python<'_>) -> PyResult<String> {
-        let text = self.value.explain_dtype().or_raise(py)?.to_string();
+        let text = match &self.value {
+            ArrayValue::Array(array) => array.explain_dtype().or_raise(py)?.to_string(),
+            ArrayValue::Traced(x) => return Ok(x.expr().and_then(|x| x.explain_dtype()).or_raise(py)?.to_string()),
+        };
         // Operations on arrays have no lines of Python: to look for one takes as long as to record an operation.
         Ok(text.replace(&format!(" at {}", place::BINDING), ""))
     }
@@ -255,7 +369,7 @@ impl PyArray {
     }
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        let value = Self::evaluated(slf)?;
+        let value = Self::evaluated(slf, "bool", traced::BRANCH)?;
         if value.len() != 1 {
             return Err(wrong(format!(
                 "an array of shape {} is neither true nor false; `ndjit.any` and `ndjit.all` are",
@@ -266,40 +380,47 @@ impl PyArray {
     }
 
     fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().get_type::<pyo3::types::PyInt>().call1((Self::one(slf, "integer")?,))
+        slf.py().get_type::<pyo3::types::PyInt>().call1((Self::one(slf, "integer", traced::INTEGER)?,))
     }
 
     fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().get_type::<pyo3::types::PyFloat>().call1((Self::one(slf, "float")?,))
+        slf.py().get_type::<pyo3::types::PyFloat>().call1((Self::one(slf, "float", traced::NUMBER)?,))
     }
 
     fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().get_type::<pyo3::types::PyComplex>().call1((Self::one(slf, "complex number")?,))
+        slf.py().get_type::<pyo3::types::PyComplex>().call1((Self::one(slf, "complex number", traced::NUMBER)?,))
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if !slf.borrow().is_integral() || slf.borrow().value.shape().rank() != 0 {
+        let (dtype, shape) = (slf.borrow().element(slf.py())?, slf.borrow().extents(slf.py())?);
+        if !dtype.is_int() || shape.rank() != 0 {
             return Err(wrong_type("only an array of an integer dtype without axes is an index"));
         }
-        Self::one(slf, "index")
+        Self::one(slf, "index", traced::INTEGER)
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        let extents = self.value.shape().extents();
-        extents.first().copied().ok_or_else(|| wrong_type("an array without axes has no length"))
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.extents(py)?.extents().first().copied().ok_or_else(|| wrong_type("an array without axes has no length"))
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let value = Self::evaluated(slf)?;
-        if value.shape().rank() == 0 {
+        if slf.borrow().extents(slf.py())?.rank() == 0 {
             return Err(wrong_type("an array without axes has no elements to iterate over"));
         }
-        let parts = operation(|| ndjit::unstack(&value, 0)).or_raise(slf.py())?;
+        let traced = matches!(slf.borrow().value, ArrayValue::Traced(_));
+        let value = match traced {
+            false => Self::evaluated(slf, "iterate", READ)?.operand(),
+            true => slf.borrow().operand(slf.py())?,
+        };
+        let parts = operation(|| ndjit::unstack(value, 0)).or_raise(slf.py())?;
         finish_all(slf.py(), parts)?.into_pyobject(slf.py())?.call_method0("__iter__")
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let value = Self::evaluated(slf)?;
+        if let ArrayValue::Traced(x) = slf.borrow().value {
+            return Ok(traced::described(x));
+        }
+        let value = Self::evaluated(slf, "repr", READ)?;
         let text = value.to_string().replace('\n', "\n       ");
         let dtype = value.dtype().row().long;
         // The shape of no elements does not show.
@@ -308,12 +429,18 @@ impl PyArray {
     }
 
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        Ok(Self::evaluated(slf)?.to_string())
+        // The handle is free while elements are computed.
+        let value = slf.borrow().value.clone();
+        match value {
+            ArrayValue::Traced(x) => Ok(traced::described(x)),
+            ArrayValue::Array(_) => Ok(Self::evaluated(slf, "str", READ)?.to_string()),
+        }
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        match slf.borrow().value.shape().rank() {
+        let rank = slf.borrow().extents(py)?.rank();
+        match rank {
             _ if spec.is_empty() => Ok(Self::__str__(slf)?.into_pyobject(py)?.into_any()),
             0 => py.import("builtins")?.call_method1("format", (Self::item(slf)?, spec)),
             _ => Err(wrong_type("an array with axes takes no format; format its elements")),
@@ -335,7 +462,7 @@ impl PyArray {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let value = Self::evaluated(slf)?;
+        let value = Self::evaluated(slf, "pickle", READ)?;
         let bytes = value.to_bytes().or_raise(py)?;
         let make = py.import("ndjit._ndjit")?.getattr("_from_bytes")?;
         let arguments =
@@ -363,7 +490,7 @@ impl PyArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let array = elements::numpy(slf, &Self::evaluated(slf)?)?;
+        let array = elements::numpy(slf, &Self::evaluated(slf, "numpy.asarray", traced::NUMPY)?)?;
         let options = PyDict::new(py);
         options.set_item("copy", copy == Some(true))?;
         match dtype {
@@ -411,9 +538,9 @@ impl PyArray {
                 "before version 1 of DLPack no tensor can be read-only: ask with `max_version=(1, 0)`, or for a copy",
             ));
         }
-        let value = Self::evaluated(slf)?;
+        let value = Self::evaluated(slf, "__dlpack__", traced::NUMPY)?;
         let copy = if versioned { copy } else { Some(true) };
-        let tensor = py.detach(|| value.to_dlpack(copy)).or_raise(py)?;
+        let tensor = detached(py, || value.to_dlpack(copy))?.or_raise(py)?;
         capsule::export(py, tensor, versioned)
     }
 

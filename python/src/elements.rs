@@ -343,7 +343,7 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
         _ => Ok(()),
     };
     let array = if let Ok(array) = x.cast::<PyArray>() {
-        array.borrow().value().clone()
+        array.borrow().array(py, "asarray", crate::traced::NUMPY)?.clone()
     } else if x.hasattr("__dlpack__")? {
         match capsule::import(x) {
             Ok(tensor) => from_tensor(py, tensor, copy)?,

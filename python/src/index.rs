@@ -5,13 +5,16 @@
 
 use crate::array::{PyArray, finish, operation};
 use crate::elements;
-use crate::error::{OrRaise, raised_as, wrong_type};
+use crate::error::{OrRaise, raised, raised_as, wrong_type};
+use crate::evaluated;
 use crate::operand::operand;
-use ndjit::dynamic::{self, Index};
+use crate::signals::detached;
+use crate::traced::no_elements;
+use ndjit::dynamic::{self, Index, TracedRef};
 use ndjit::indexing::{At, IntoIndex};
 use ndjit::manipulation::Slice;
-use ndjit::operand::{AnyOperand, DynamicOperand, Operand};
-use ndjit::{Array, DType, ErrorCode, Shape};
+use ndjit::operand::{AnyOperand, Operand};
+use ndjit::{DType, ErrorCode, Shape};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
@@ -22,13 +25,20 @@ enum WrittenKey<'a, 'py> {
     /// An integer, a new axis, or an ellipsis.
     Plain(Slice),
     /// Indices, or a mask.
-    Array(Array),
+    Array(ArrayKey),
+}
+
+/// Indices, or a mask, with their dtype and shape.
+struct ArrayKey {
+    operand: AnyOperand,
+    dtype: DType,
+    shape: Shape,
 }
 
 /// A part of an index, in the library's terms.
 enum KeyPart {
     Slice(Slice),
-    Array(Array),
+    Array(ArrayKey),
 }
 
 fn written<'a, 'py>(x: &'a Bound<'py, PyAny>) -> PyResult<WrittenKey<'a, 'py>> {
@@ -42,7 +52,9 @@ fn written<'a, 'py>(x: &'a Bound<'py, PyAny>) -> PyResult<WrittenKey<'a, 'py>> {
         return Ok(WrittenKey::Plain(Slice::Ellipsis));
     }
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(WrittenKey::Array(array.borrow().value().clone()));
+        let (array, py) = (array.borrow(), x.py());
+        let (operand, dtype, shape) = (array.operand(py)?, array.element(py)?, array.extents(py)?);
+        return Ok(WrittenKey::Array(ArrayKey { operand, dtype, shape }));
     }
     let is_number = x.is_instance_of::<PyInt>() && !x.is_instance_of::<PyBool>();
     if is_number || !x.is_instance_of::<PyBool>() && !x.hasattr("shape")? && x.hasattr("__index__")? {
@@ -51,7 +63,8 @@ fn written<'a, 'py>(x: &'a Bound<'py, PyAny>) -> PyResult<WrittenKey<'a, 'py>> {
     }
     match elements::from_object(x, None, None) {
         Ok(array) if array.dtype() == DType::Bool || array.dtype().is_int() || array.is_empty() => {
-            Ok(WrittenKey::Array(array))
+            let (operand, dtype, shape) = ((&array).operand(), array.dtype(), array.shape().clone());
+            Ok(WrittenKey::Array(ArrayKey { operand, dtype, shape }))
         }
         _ => Err(wrong_type(format!(
             "indices are integers, slices, `...`, `None`, and arrays of integers or bools, not {}",
@@ -84,6 +97,10 @@ fn check_mask(mask: &Shape, shape: &Shape, at: usize) -> PyResult<()> {
     }
 }
 
+/// The way out where a mask is traced.
+const MASK: &str = "how many elements a mask chooses is not known; `ndjit.where(mask, x, y)` has an element for each of the mask's, and \
+                    `x.at[mask].set(y)` puts them";
+
 /// The parts of an index of an array of this shape.
 fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<KeyPart>> {
     let keys: Vec<Bound<'_, PyAny>> = match key.cast::<PyTuple>() {
@@ -93,7 +110,7 @@ fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<KeyPart>> {
     let parts: Vec<WrittenKey<'_, '_>> = keys.iter().map(written).collect::<PyResult<_>>()?;
     let axes = |part: &WrittenKey<'_, '_>| match part {
         WrittenKey::Plain(Slice::NewAxis | Slice::Ellipsis) => 0,
-        WrittenKey::Array(mask) if mask.dtype() == DType::Bool => mask.shape().rank(),
+        WrittenKey::Array(mask) if mask.dtype == DType::Bool => mask.shape.rank(),
         _ => 1,
     };
     let left = shape.rank().saturating_sub(parts.iter().map(axes).sum());
@@ -106,8 +123,8 @@ fn parts(key: &Bound<'_, PyAny>, shape: &Shape) -> PyResult<Vec<KeyPart>> {
             WrittenKey::Slice(slice) => range(slice, shape.extents().get(at).copied().unwrap_or(0)).map(KeyPart::Slice),
             WrittenKey::Plain(slice) => Ok(KeyPart::Slice(slice)),
             WrittenKey::Array(array) => {
-                if array.dtype() == DType::Bool {
-                    check_mask(array.shape(), shape, at)?;
+                if array.dtype == DType::Bool {
+                    check_mask(&array.shape, shape, at)?;
                 }
                 Ok(KeyPart::Array(array))
             }
@@ -132,14 +149,13 @@ fn indices(py: Python<'_>, parts: Vec<KeyPart>, alone: bool) -> PyResult<Vec<Ind
     for part in parts {
         match part {
             KeyPart::Slice(slice) => indices.push(slice.index()),
-            KeyPart::Array(mask) if mask.dtype() == DType::Bool && !alone => {
-                let found = py.detach(|| operation(|| ndjit::nonzero(&mask)));
-                for axis in found {
-                    axis.error().cloned().map_or(Ok(()), Err).or_raise(py)?;
-                    indices.push(Index::Elements(axis.operand()));
+            KeyPart::Array(mask) if mask.dtype == DType::Bool && !alone => {
+                let mask = mask.operand;
+                for axis in evaluated!(py, [mask] => ndjit::nonzero(mask))? {
+                    indices.push(Index::Elements(axis.operand(py)?));
                 }
             }
-            KeyPart::Array(array) => indices.push(Index::Elements(array.operand())),
+            KeyPart::Array(array) => indices.push(Index::Elements(array.operand)),
         }
     }
     Ok(indices)
@@ -149,17 +165,23 @@ fn indices(py: Python<'_>, parts: Vec<KeyPart>, alone: bool) -> PyResult<Vec<Ind
 fn compute_indices(py: Python<'_>, indices: &[Index]) -> PyResult<()> {
     for index in indices {
         if let Index::Elements(AnyOperand::Array(array)) = index {
-            py.detach(|| array.eval().map(drop)).or_raise(py)?;
+            detached(py, || array.eval().map(drop))?.or_raise(py)?;
         }
     }
     Ok(())
 }
 
 /// The array of a result. What does not fit the axes is an `IndexError` here, whatever it is elsewhere.
-fn indexed(py: Python<'_>, array: Array) -> PyResult<PyArray> {
-    match array.error() {
-        Some(error) if error.code() == ErrorCode::Shape => Err(raised_as(py, error, ErrorCode::Index.name())),
-        _ => finish(py, array),
+fn indexed(py: Python<'_>, made: AnyOperand) -> PyResult<PyArray> {
+    let error = match &made {
+        AnyOperand::Array(array) => array.error().cloned(),
+        AnyOperand::Expr(x) => TracedRef::of(*x).err(),
+        AnyOperand::Scalar(_) => None,
+    };
+    match error {
+        Some(error) if error.code() == ErrorCode::Shape => Err(raised_as(py, &error, ErrorCode::Index.name())),
+        Some(error) => Err(raised(py, &error)),
+        None => finish(py, made),
     }
 }
 
@@ -176,15 +198,18 @@ fn put(
     x: &Bound<'_, PyArray>,
     key: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
-    put: fn(At<Array>, DynamicOperand<Array>) -> Array,
+    put: fn(At<AnyOperand>, AnyOperand) -> AnyOperand,
 ) -> PyResult<PyArray> {
     let py = x.py();
-    let shape = x.borrow().value().shape().clone();
+    let shape = x.borrow().extents(py)?;
     let value = updates(value)?;
     // As in NumPy several values are put at the elements of a mask one by one; one is put everywhere.
-    let one = !matches!(&value, AnyOperand::Array(value) if value.shape().rank() > 0);
-    let (array, indices) = (x.borrow().operand(), indices(py, parts(key, &shape)?, one)?);
-    let value = DynamicOperand::new(value);
+    let one = match &value {
+        AnyOperand::Array(value) => value.shape().rank() == 0,
+        AnyOperand::Expr(value) => value.shape().rank() == 0,
+        AnyOperand::Scalar(_) => true,
+    };
+    let (array, indices) = (x.borrow().operand(py)?, indices(py, parts(key, &shape)?, one)?);
     compute_indices(py, &indices)?;
     indexed(py, operation(|| put(dynamic::at(array, indices), value)))
 }
@@ -192,18 +217,26 @@ fn put(
 #[pymethods]
 impl PyArray {
     fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<PyArray> {
-        let x = self.value();
-        let parts = parts(key, x.shape())?;
+        let x = self.operand(py)?;
+        let parts = parts(key, &self.extents(py)?)?;
         if let Some(slices) = slices(&parts) {
             return indexed(py, operation(|| ndjit::slice(x, slices)));
         }
-        let (x, indices) = (x.operand(), indices(py, parts, true)?);
+        for part in &parts {
+            if let KeyPart::Array(mask) = part
+                && mask.dtype == DType::Bool
+                && let AnyOperand::Expr(mask) = mask.operand
+            {
+                return Err(no_elements(py, TracedRef::of(mask).or_raise(py)?, "a mask as an index", MASK));
+            }
+        }
+        let indices = indices(py, parts, true)?;
         compute_indices(py, &indices)?;
-        indexed(py, operation(|| dynamic::at::<Array>(x, indices).get()))
+        indexed(py, operation(|| dynamic::at::<AnyOperand>(x, indices).get()))
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let result = put(slf, key, value, At::<Array>::set)?;
+        let result = put(slf, key, value, At::<AnyOperand>::set)?;
         PyArray::rebind(slf, result)
     }
 
@@ -247,7 +280,7 @@ macro_rules! puts {
                 #[doc = $doc]
                 #[pyo3(signature = (value, /))]
                 fn $name(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
-                    put(self.array.bind(py), self.key.bind(py), value, At::<Array>::$name)
+                    put(self.array.bind(py), self.key.bind(py), value, At::<AnyOperand>::$name)
                 }
             )*
         }

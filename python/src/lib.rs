@@ -11,12 +11,17 @@ mod elements;
 mod error;
 mod functions;
 mod index;
+mod jit;
 mod notation;
 mod operand;
 mod operators;
 mod place;
 mod settings;
+mod signals;
 mod tables;
+mod traced;
+mod transforms;
+mod trees;
 
 use pyo3::prelude::*;
 
@@ -47,19 +52,42 @@ mod _ndjit {
         isin, nonzero, searchsorted, take, take_along_axis, unique_all, unique_counts, unique_inverse, unique_values,
     };
     #[pymodule_export]
+    use super::jit::{_is_operand, _is_tracing, PyJitted};
+    #[pymodule_export]
     use super::settings::{PolicyBlock, default_dtypes, get_policy, set_defaults, set_policy};
     #[pymodule_export]
     use super::tables::{_function, _tables};
+    #[pymodule_export]
+    use super::transforms::{
+        _checkpoint, _cond, _cotangents, _custom_jvp, _custom_vjp, _fori_loop, _gradients, _scan, _stop_gradient,
+        _tangents, _traced, _variables, _vmap, _while_loop,
+    };
+    #[pymodule_export]
+    use super::trees::{_flatten, _unflatten};
     use super::*;
 
     /// Adds the dtypes, as constants.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        main_interpreter(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("MAX_RANK", ndjit::MAX_RANK)?;
         for dtype in ndjit::DType::ALL {
             module.add(dtype.row().long, dtype::object(module.py(), dtype)?)?;
         }
         Ok(())
+    }
+}
+
+/// Refuses sub-interpreters: objects of one would be in caches of the process, which all use.
+fn main_interpreter(py: Python<'_>) -> PyResult<()> {
+    static FIRST: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    // Each interpreter has a module `sys` of its own.
+    let own = py.import("sys")?.as_ptr().addr();
+    match *FIRST.get_or_init(|| own) == own {
+        true => Ok(()),
+        false => Err(pyo3::exceptions::PyImportError::new_err(
+            "ndjit is for one interpreter of a process, not for a subinterpreter beside it",
+        )),
     }
 }

@@ -43,7 +43,7 @@ fn scalar(number: impl Number) -> Scalar {
 /// An operand, or `None` for an object that is none.
 pub fn operand(x: &Bound<'_, PyAny>) -> PyResult<Option<AnyOperand>> {
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(Some(array.borrow().operand()));
+        return array.borrow().operand(x.py()).map(Some);
     }
     if let Some(number) = number(x)? {
         return Ok(Some(number.operand()));

@@ -7,18 +7,18 @@ use crate::array::{PyArray, finish, operation};
 use crate::error::wrong_type;
 use crate::operand::operand;
 use ndjit::operand::AnyOperand;
-use ndjit::{Array, Op, dynamic};
+use ndjit::{Op, dynamic};
 use pyo3::prelude::*;
 
 /// The result of an op.
 pub fn compute(py: Python<'_>, op: Op, operands: &[AnyOperand]) -> PyResult<PyArray> {
-    finish(py, operation(|| dynamic::apply::<Array>(op, operands)))
+    finish(py, operation(|| dynamic::apply::<AnyOperand>(op, operands)))
 }
 
 /// `x op y`, or Python's `NotImplemented` for an object that is no operand, which then may know the operator.
 fn binary(py: Python<'_>, op: Op, x: &PyArray, y: &Bound<'_, PyAny>, reflected: bool) -> PyResult<Py<PyAny>> {
     let Some(y) = operand(y)? else { return Ok(py.NotImplemented()) };
-    let operands = if reflected { [y, x.operand()] } else { [x.operand(), y] };
+    let operands = if reflected { [y, x.operand(py)?] } else { [x.operand(py)?, y] };
     Ok(compute(py, op, &operands)?.into_pyobject(py)?.into_any().unbind())
 }
 
@@ -27,7 +27,7 @@ fn in_place(x: &Bound<'_, PyArray>, op: Op, y: &Bound<'_, PyAny>) -> PyResult<()
     let Some(y) = operand(y)? else {
         return Err(wrong_type(format!("{op}: an array or a number is needed, not {}", y.get_type().name()?)));
     };
-    let own = x.borrow().operand();
+    let own = x.borrow().operand(x.py())?;
     let result = compute(x.py(), op, &[own, y])?;
     PyArray::rebind(x, result)
 }
@@ -95,7 +95,7 @@ macro_rules! unary {
         impl PyArray {
             $(
                 fn $method(&self, py: Python<'_>) -> PyResult<PyArray> {
-                    compute(py, Op::$op, &[self.operand()])
+                    compute(py, Op::$op, &[self.operand(py)?])
                 }
             )*
         }
@@ -120,8 +120,8 @@ fn product(py: Python<'_>, x: &PyArray, y: &Bound<'_, PyAny>, reflected: bool) -
         Some(y) => y,
         None => return Ok(py.NotImplemented()),
     };
-    let (x, y) = if reflected { (y, x.operand()) } else { (x.operand(), y) };
-    Ok(crate::computed!(py, [x, y] => ndjit::matmul(x, y))?.into_pyobject(py)?.into_any().unbind())
+    let (x, y) = if reflected { (y, x.operand(py)?) } else { (x.operand(py)?, y) };
+    Ok(crate::computed!(py, ndjit::matmul(x, y))?.into_pyobject(py)?.into_any().unbind())
 }
 
 #[pymethods]
@@ -151,8 +151,8 @@ impl PyArray {
 
     fn __imatmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(y) = operand(other)? else { return Err(wrong_type("`@` is of arrays")) };
-        let x = slf.borrow().operand();
-        let result = crate::computed!(slf.py(), [x, y] => ndjit::matmul(x, y))?;
+        let x = slf.borrow().operand(slf.py())?;
+        let result = crate::computed!(slf.py(), ndjit::matmul(x, y))?;
         PyArray::rebind(slf, result)
     }
 }

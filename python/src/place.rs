@@ -13,7 +13,8 @@ pub const BINDING: SourceLoc = SourceLoc { file: "<python>", line: 1, column: 1 
 /// The names of files in places. `SourceLoc` holds a static name, and a program has few files, so they are never freed.
 static FILES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
 
-fn interned(file: &str) -> &'static str {
+/// A name that is never freed: programs have few.
+pub fn interned(file: &str) -> &'static str {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = files.get(file) {
         return known;

@@ -19,12 +19,27 @@ pub fn scoped<R>(body: impl FnOnce() -> R) -> R {
     }
 }
 
+/// Runs `body` under a policy, if there is one.
+pub fn within<R>(policy: Option<Policy>, body: impl FnOnce() -> R) -> R {
+    struct PolicyScope;
+    impl Drop for PolicyScope {
+        fn drop(&mut self) {
+            BLOCKS.with_borrow_mut(Vec::pop);
+        }
+    }
+    let _block = policy.map(|policy| {
+        BLOCKS.with_borrow_mut(|blocks| blocks.push(policy));
+        PolicyScope
+    });
+    body()
+}
+
 /// The current policy.
 pub fn policy() -> Policy {
     scoped(ndjit::policy)
 }
 
-fn named(name: &str) -> PyResult<Policy> {
+pub fn named(name: &str) -> PyResult<Policy> {
     name.parse().map_err(|unknown: ndjit::promotion::UnknownPolicy| wrong(unknown.to_string()))
 }
 

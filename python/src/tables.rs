@@ -9,7 +9,7 @@ use crate::operators::compute;
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::AnyOperand;
 use ndjit::reductions::IntoAxes;
-use ndjit::{Array, Axes, Op, Reduction, Scan, Sort, descending, keepdims};
+use ndjit::{Axes, Op, Reduction, Scan, Sort, descending, keepdims};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -59,7 +59,7 @@ impl ReductionFunction {
             correction: correction.map(|number| number.0),
             ..Asked::default()
         };
-        finish(py, operation(|| dynamic::reduce::<Array>(self.0, x.0, axes(axis, keepdims), asked)))
+        finish(py, operation(|| dynamic::reduce::<AnyOperand>(self.0, x.0, axes(axis, keepdims), asked)))
     }
 }
 
@@ -78,15 +78,15 @@ impl ScanFunction {
         dtype: Option<DTypeArgument>,
         include_initial: bool,
     ) -> PyResult<PyArray> {
-        let rank = x.borrow().value().shape().rank();
+        let rank = x.borrow().extents(py)?.rank();
         let axis = match axis {
             Some(axis) => axis,
             None if rank == 1 => 0,
             None => return Err(wrong(format!("{}: of an array with {rank} axes `axis` is needed", self.0))),
         };
         let asked = Asked { dtype: dtype.map(|dtype| dtype.0), include_initial, ..Asked::default() };
-        let x = x.borrow().operand();
-        finish(py, operation(|| dynamic::scan::<Array>(self.0, x, axis, asked)))
+        let x = x.borrow().operand(py)?;
+        finish(py, operation(|| dynamic::scan::<AnyOperand>(self.0, x, axis, asked)))
     }
 }
 
@@ -98,8 +98,8 @@ pub struct SortFunction(Sort);
 impl SortFunction {
     fn __call__(&self, py: Python<'_>, x: OperandArgument, axis: isize, descends: bool) -> PyResult<PyArray> {
         let sorted = || match descends {
-            true => dynamic::sort::<Array>(self.0, x.0, descending(axis), Asked::default()),
-            false => dynamic::sort::<Array>(self.0, x.0, axis, Asked::default()),
+            true => dynamic::sort::<AnyOperand>(self.0, x.0, descending(axis), Asked::default()),
+            false => dynamic::sort::<AnyOperand>(self.0, x.0, axis, Asked::default()),
         };
         finish(py, operation(sorted))
     }

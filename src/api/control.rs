@@ -22,6 +22,7 @@ use crate::trace::recording::Param;
 use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::stderr;
+use smallvec::smallvec;
 use std::cell::Cell;
 
 /// The results of `then` if `condition` is true, of `otherwise` if not. Only one of them is computed. Both take `operands`.
@@ -239,6 +240,9 @@ pub(super) fn finished<C: Outputs>(made: Result<Vec<Expr>>, like: Collected, pla
         let failed = Expr::failed(error.at(place));
         vec![failed; like.exprs.len().max(1)]
     });
+    // A list of unknown length has the error.
+    let unknown = like.exprs.is_empty() && like.lengths.is_empty();
+    let like = if unknown { Collected { lengths: smallvec![leaves.len()], ..like } } else { like };
     built(&leaves, &like)
 }
 

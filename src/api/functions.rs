@@ -5,7 +5,7 @@
 
 use crate::array::node::Array;
 use crate::trace::expr::Expr;
-use crate::trace::operand::{ArrayLike, BinaryOperand, Operand, UnaryOperand};
+use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand, UnaryOperand};
 use ndjit_ir::{DType, Op, SourceLoc};
 
 macro_rules! rows {
@@ -341,6 +341,16 @@ impl Cast for Expr {
     type Cast = Expr;
     fn cast_at(self, dtype: DType, place: SourceLoc) -> Expr {
         crate::trace::cast::cast(self, dtype, place)
+    }
+}
+
+impl Cast for AnyOperand {
+    type Cast = AnyOperand;
+    fn cast_at(self, dtype: DType, place: SourceLoc) -> AnyOperand {
+        match self {
+            AnyOperand::Expr(x) => AnyOperand::Expr(x.cast_at(dtype, place)),
+            AnyOperand::Array(_) | AnyOperand::Scalar(_) => AnyOperand::convert(&self, dtype, place),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod caller;
 pub(crate) mod compiled;
 mod derived;
+pub(crate) mod dynamic;
 pub(crate) mod erased;
 pub(crate) mod function;
 pub(crate) mod input;

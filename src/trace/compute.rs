@@ -1,4 +1,4 @@
-//! Operations on expressions in the current trace: [`ArrayLike`] for [`Expr`].
+//! Operations on expressions in the current trace: [`ArrayLike`] for [`Expr`], and for [operands of any type](AnyOperand).
 
 use crate::api::config;
 use crate::api::manipulation::refused;
@@ -43,6 +43,69 @@ impl ArrayLike for Expr {
     fn failed(error: Error) -> Expr {
         recorder::failed(error)
     }
+}
+
+/// Traced if an operand is, otherwise an array.
+impl ArrayLike for AnyOperand {
+    fn compute(op: Op, operands: &[AnyOperand], place: SourceLoc) -> AnyOperand {
+        match any_traced(operands) {
+            true => AnyOperand::Expr(Expr::compute(op, operands, place)),
+            false => AnyOperand::Array(Array::compute(op, operands, place)),
+        }
+    }
+
+    fn reduce(request: &Request, operands: &[AnyOperand], place: SourceLoc) -> AnyOperand {
+        match any_traced(operands) {
+            true => AnyOperand::Expr(Expr::reduce(request, operands, place)),
+            false => AnyOperand::Array(Array::reduce(request, operands, place)),
+        }
+    }
+
+    fn movement(movement: &Movement<'_>, operands: &[AnyOperand], place: SourceLoc) -> AnyOperand {
+        match any_traced(operands) {
+            true => AnyOperand::Expr(Expr::movement(movement, operands, place)),
+            false => AnyOperand::Array(Array::movement(movement, operands, place)),
+        }
+    }
+
+    fn convert(x: &AnyOperand, dtype: DType, place: SourceLoc) -> AnyOperand {
+        match x {
+            AnyOperand::Expr(_) => AnyOperand::Expr(Expr::convert(x, dtype, place)),
+            AnyOperand::Array(_) | AnyOperand::Scalar(_) => AnyOperand::Array(Array::convert(x, dtype, place)),
+        }
+    }
+
+    fn part_of<'a>(
+        self,
+        function: impl Into<NamedFunction<'a>>,
+        operands: &[AnyOperand],
+        place: SourceLoc,
+    ) -> AnyOperand {
+        match self {
+            AnyOperand::Expr(x) => AnyOperand::Expr(x.part_of(function, operands, place)),
+            AnyOperand::Array(x) => AnyOperand::Array(x.part_of(function, operands, place)),
+            AnyOperand::Scalar(_) => self,
+        }
+    }
+
+    fn constant(array: Array, _place: SourceLoc) -> AnyOperand {
+        AnyOperand::Array(array)
+    }
+
+    fn debug_print(label: &str, x: AnyOperand, place: SourceLoc) -> AnyOperand {
+        match x {
+            AnyOperand::Expr(_) => AnyOperand::Expr(Expr::debug_print(label, x, place)),
+            AnyOperand::Array(_) | AnyOperand::Scalar(_) => AnyOperand::Array(Array::debug_print(label, x, place)),
+        }
+    }
+
+    fn failed(error: Error) -> AnyOperand {
+        AnyOperand::Array(Array::failed(error))
+    }
+}
+
+fn any_traced(operands: &[AnyOperand]) -> bool {
+    operands.iter().any(|operand| matches!(operand, AnyOperand::Expr(_)))
 }
 
 impl AnyOperand {

@@ -16,9 +16,19 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::support::Device;
 use ndjit_ir::{DType, Error, ErrorCode, Op, SourceLoc};
 use num_complex::Complex;
-use std::marker::PhantomData;
 
-/// An operand of any type.
+/// An operand of any type: for front ends, which know the types of operands at run time only. Operations on it give a
+/// traced value if an operand is one, otherwise an array.
+///
+/// ```
+/// use ndjit::operand::{AnyOperand, Operand};
+/// use ndjit::{Array, flip, matmul};
+///
+/// let x = Array::from([1, 2]).operand();
+/// let AnyOperand::Array(product) = matmul(flip(x.clone(), 0), x) else { unreachable!() };
+/// assert_eq!(product.item::<i32>()?, 4);
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 #[derive(Clone)]
 pub enum AnyOperand {
     /// A traced value.
@@ -129,7 +139,7 @@ pub trait UnaryOperand: Operand {
     type Out: ArrayLike;
 }
 
-/// Results of operations: [`Expr`] or [`Array`].
+/// Results of operations: [`Expr`], [`Array`], or either.
 pub trait ArrayLike: Sized + Operand {
     /// Applies `op`. An error is stored in the result.
     #[doc(hidden)]
@@ -210,54 +220,14 @@ impl Operand for AnyOperand {
     }
 }
 
-/// An operand of any type, of operations whose results are `R`: for front ends, which know the types of operands at run
-/// time only, to call functions of any kind of operand.
-///
-/// ```
-/// use ndjit::operand::{DynamicOperand, Operand};
-/// use ndjit::{Array, flip, matmul};
-///
-/// let x = DynamicOperand::<Array>::new(Array::from([1, 2]).operand());
-/// assert_eq!(flip(x.clone(), 0).to_vec::<i32>()?, [2, 1]);
-/// assert_eq!(matmul(x.clone(), x).item::<i32>()?, 5);
-/// # Ok::<(), ndjit::Error>(())
-/// ```
-///
-/// Operations of arrays on an [`Expr`] are poisoned with `Traced`.
-#[derive(Clone)]
-pub struct DynamicOperand<R>(AnyOperand, PhantomData<fn() -> R>);
-
-impl<R: ArrayLike> DynamicOperand<R> {
-    /// Creates an operand.
-    ///
-    /// ```
-    /// use ndjit::operand::{DynamicOperand, Operand};
-    /// use ndjit::{Array, negative};
-    ///
-    /// let negated: Array = negative(DynamicOperand::new(Array::from([1, 2]).operand()));
-    /// assert_eq!(negated.to_vec::<i32>()?, [-1, -2]);
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn new(x: AnyOperand) -> DynamicOperand<R> {
-        DynamicOperand(x, PhantomData)
-    }
+impl UnaryOperand for AnyOperand {
+    type Out = AnyOperand;
 }
 
-impl<R> Operand for DynamicOperand<R> {
-    fn operand(self) -> AnyOperand {
-        self.0
-    }
+impl BinaryOperand<AnyOperand> for AnyOperand {
+    type Out = AnyOperand;
 }
 
-impl<R: ArrayLike> UnaryOperand for DynamicOperand<R> {
-    type Out = R;
-}
-
-impl<R: ArrayLike> BinaryOperand<DynamicOperand<R>> for DynamicOperand<R> {
-    type Out = R;
-}
-
-impl ArrayOperand for DynamicOperand<Array> {}
 impl ArrayOperand for Scalar {}
 impl ArrayOperand for Array {}
 impl ArrayOperand for &Array {}

@@ -33,7 +33,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub(super) struct Trace {
+pub(crate) struct Trace {
     pub(super) id: u32,
     /// The traced function, if it can be called.
     pub(super) function: Option<FunctionName>,
@@ -243,7 +243,11 @@ pub(crate) fn explain(x: Expr, place: SourceLoc) -> Result<Explanation> {
     read(x, "explain_dtype", explain).map_err(|e| e.at(place))?
 }
 
-pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
+/// Runs `ask` on the trace of a value.
+///
+/// # Errors
+/// Those of [`describe`].
+pub(crate) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R) -> Result<R> {
     TRACES.with_borrow(|traces| {
         // A graph of control flow may refer to enclosing traces.
         let around = traces.iter().rev().take_while(|trace| trace.captures.is_some()).count() + 1;
@@ -256,6 +260,26 @@ pub(super) fn read<R>(x: Expr, what: &str, ask: impl FnOnce(&Trace, Value) -> R)
             }
         }
     })
+}
+
+/// Checks a value of the current trace. The error of a poisoned one is taken out of the trace, which does not fail with it.
+///
+/// # Errors
+/// Those of [`describe`].
+pub(crate) fn taken(x: Expr) -> Result<()> {
+    let checked = read(x, "use", |_, _| ());
+    if let ExprValue::Poisoned(number) = x.node {
+        TRACES.with_borrow_mut(|traces| {
+            if let Some(trace) = traces.last_mut().filter(|trace| trace.id == x.trace) {
+                // Later errors are of operations on this value.
+                trace.errors.truncate(number as usize);
+                if trace.errors.is_empty() {
+                    (trace.before_error, trace.called) = (None, None);
+                }
+            }
+        });
+    }
+    checked
 }
 
 /// Returns an array or a number as a value of the current trace.

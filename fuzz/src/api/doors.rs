@@ -383,8 +383,28 @@ doors! {
             1 => dynamic::Index::Slice(manipulation::Slice::Index(integer(c))),
             _ => dynamic::Index::Elements(operand::Operand::operand(number(c))),
         };
-        let dynamic = operand::DynamicOperand::<Array>::new(operand::Operand::operand(x));
-        [f.call((x,))?, dynamic::at::<Array>(operand::Operand::operand(x), vec![index]).get(), flip(dynamic, axis)]
+        let operand::AnyOperand::Array(flipped) = flip(operand::Operand::operand(x), axis) else { unreachable!() };
+        [f.call((x,))?, dynamic::at::<Array>(operand::Operand::operand(x), vec![index]).get(), flipped]
+    };
+    "dynamic_jitted" |c, x| {
+        let f = dynamic::DynamicJitted::new("fuzz", assertions_place(), |x, own| {
+            let kept: Vec<Expr> = x.iter().filter_map(|&x| dynamic::TracedRef::of(x).ok()?.expr().ok()).collect();
+            let at = dynamic::variables("fuzz", &kept);
+            let y: Vec<Expr> = at.iter().map(|&x| sin(x)).collect();
+            let made = match own[0] {
+                0 => dynamic::tangents("fuzz", &at, &y, &kept),
+                1 => dynamic::cotangents("fuzz", &at, &y, &kept),
+                2 => dynamic::gradients("fuzz", &at, |own| own.iter().map(|&x| sum(x * x, ..)).collect()).map(|made| made.1),
+                _ => Ok(dynamic::vmap("fuzz", &[(at[0], Some(0))], None, |own| vec![own[0] * 2])),
+            };
+            (made.unwrap_or_else(|_| y), own.to_vec())
+        });
+        let which = c.below(4);
+        seen((f.configured(|config| config.threads = Some(1)).config(), dynamic::is_tracing(), f.last_page().is_err()));
+        seen((f.explain([x], &[which], Stage::Typed)?, f.page([x], &[which])?));
+        let results = f.call([x], &[which])?;
+        seen(results.structure().len());
+        results.into_iter().collect::<Vec<Array>>()
     };
     "unstack" |c, x| { let n = x.shape().rank(); let axis = axis(c, n); if x.len() <= MANY { unstack(x, axis)? } else { vec![] } };
 }

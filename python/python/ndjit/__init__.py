@@ -6,12 +6,16 @@ The namespace is that of the Array API standard, with more functions of the engi
 
 from math import e, inf, nan, pi
 
+from . import tree
+from ._control import *
 from ._errors import *
 from ._info import __array_namespace_info__
+from ._jit import jit
 from ._namespace import *
 from ._ndjit import (
     Array,
     DType,
+    Jitted,
     __version__,
     arange,
     asarray,
@@ -86,6 +90,7 @@ from ._ndjit import (
     zeros,
     zeros_like,
 )
+from ._transforms import *
 
 newaxis = None
 

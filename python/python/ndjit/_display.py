@@ -28,3 +28,11 @@ def html(x):
             cells.append(f"<td>{'…' if between else escape(str(table[row, column]))}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return f"<div><code>{title}</code><table>{''.join(rows)}</table></div>"
+
+
+def page(function):
+    """A jitted function as HTML: the page of the stages of its last call, in a frame."""
+    title = f"<code>{escape(repr(function))}</code>"
+    if function.trace_count == 0:
+        return f"<div>{title}: not called yet</div>"
+    return f'<div>{title}<iframe srcdoc="{escape(function.page())}" style="width: 100%; height: 40em; border: 0"></iframe></div>'

@@ -6,7 +6,7 @@ use crate::error::{OrRaise, wrong};
 use crate::operand::{DiagonalArgument, IntegersArgument, NumberArgument, OperandArgument};
 use crate::{capsule, computed, elements};
 use ndjit::creation::{Eye, Typed};
-use ndjit::operand::DynamicOperand;
+use ndjit::operand::AnyOperand;
 use ndjit::{Array, Indexing, weak};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -33,11 +33,11 @@ fn create(
 fn create_like(
     py: Python<'_>,
     (x, dtype, on): (OperandArgument, Option<DTypeArgument>, Option<&str>),
-    asked: impl FnOnce(Typed, DynamicOperand<Array>) -> Array,
-    inferred: impl FnOnce(DynamicOperand<Array>) -> Array,
+    asked: impl FnOnce(Typed, AnyOperand) -> AnyOperand,
+    inferred: impl FnOnce(AnyOperand) -> AnyOperand,
 ) -> PyResult<PyArray> {
     device(on)?;
-    let x = DynamicOperand::new(x.0);
+    let x = x.0;
     let made = operation(|| match dtype {
         Some(dtype) => asked(ndjit::dtype(dtype.0), x),
         None => inferred(x),
@@ -60,10 +60,14 @@ pub fn asarray(
     self::device(device)?;
     let dtype = dtype.map(|dtype| dtype.0);
     if let Ok(array) = obj.cast::<PyArray>()
-        && dtype.is_none_or(|dtype| array.borrow().value().dtype() == dtype)
+        && dtype.is_none_or(|dtype| array.borrow().element(py).is_ok_and(|own| own == dtype))
         && copy != Some(true)
     {
         return Ok(array.clone().unbind());
+    }
+    // The elements of a nested list may be traced values.
+    if let Some(made) = crate::traced::nested(obj, dtype)? {
+        return Py::new(py, made);
     }
     Py::new(py, finish(py, elements::from_object(obj, dtype, copy)?)?)
 }
@@ -257,7 +261,7 @@ pub fn meshgrid<'py>(py: Python<'py>, arrays: Vec<OperandArgument>, indexing: &s
         "ij" => Indexing::Ij,
         _ => return Err(wrong(format!("indexing is \"xy\" or \"ij\", not {indexing:?}"))),
     };
-    let arrays = arrays.into_iter().map(|x| DynamicOperand::<Array>::new(x.0));
+    let arrays = arrays.into_iter().map(|x| x.0);
     PyTuple::new(py, finish_all(py, operation(|| ndjit::meshgrid(arrays, indexing)))?)
 }
 
@@ -266,7 +270,7 @@ pub fn meshgrid<'py>(py: Python<'py>, arrays: Vec<OperandArgument>, indexing: &s
 #[pyo3(signature = (x, /, *, k=DiagonalArgument(0)), text_signature = "(x, /, *, k=0)")]
 pub fn tril(py: Python<'_>, x: OperandArgument, k: DiagonalArgument) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::tril(x, k.0))
+    computed!(py, ndjit::tril(x, k.0))
 }
 
 /// The upper triangles of matrices: zeros below the diagonal `k`.
@@ -274,5 +278,5 @@ pub fn tril(py: Python<'_>, x: OperandArgument, k: DiagonalArgument) -> PyResult
 #[pyo3(signature = (x, /, *, k=DiagonalArgument(0)), text_signature = "(x, /, *, k=0)")]
 pub fn triu(py: Python<'_>, x: OperandArgument, k: DiagonalArgument) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::triu(x, k.0))
+    computed!(py, ndjit::triu(x, k.0))
 }

@@ -5,6 +5,7 @@ use crate::dtype::{DTypeArgument, PyDType, object};
 use crate::error::{OrRaise, wrong_type};
 use crate::operand::number;
 use crate::settings::policy;
+use ndjit::operand::AnyOperand;
 use ndjit::{DType, DTypeSet, ValueType};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -12,7 +13,11 @@ use pyo3::types::{PyString, PyTuple};
 /// The type of an array, a dtype or a number.
 fn type_of(x: &Bound<'_, PyAny>) -> PyResult<ValueType> {
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(array.borrow().value().value_type());
+        return Ok(match array.borrow().operand(x.py())? {
+            AnyOperand::Array(array) => array.value_type(),
+            AnyOperand::Expr(x) => x.value_type(),
+            AnyOperand::Scalar(x) => x.value_type(),
+        });
     }
     match number(x)? {
         Some(number) => Ok(number.value_type()),
@@ -23,7 +28,7 @@ fn type_of(x: &Bound<'_, PyAny>) -> PyResult<ValueType> {
 /// The dtype of an array, or a dtype.
 fn dtype_of(x: &Bound<'_, PyAny>) -> PyResult<DType> {
     match x.cast::<PyArray>() {
-        Ok(array) => Ok(array.borrow().value().dtype()),
+        Ok(array) => array.borrow().element(x.py()),
         Err(_) => x.extract::<DTypeArgument>().map(|dtype| dtype.0),
     }
 }

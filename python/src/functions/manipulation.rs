@@ -4,13 +4,12 @@ use crate::array::{PyArray, finish, finish_all, operation};
 use crate::computed;
 use crate::error::{OrRaise, wrong};
 use crate::operand::{IntegersArgument, OperandArgument, operand};
-use ndjit::Array;
-use ndjit::operand::DynamicOperand;
+use ndjit::operand::AnyOperand;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-fn all(arrays: Vec<OperandArgument>) -> impl Iterator<Item = DynamicOperand<Array>> {
-    arrays.into_iter().map(|x| DynamicOperand::new(x.0))
+fn all(arrays: Vec<OperandArgument>) -> impl Iterator<Item = AnyOperand> {
+    arrays.into_iter().map(|x| x.0)
 }
 
 /// The arrays, broadcast to their common shape.
@@ -34,7 +33,7 @@ pub fn broadcast_shapes<'py>(py: Python<'py>, shapes: Vec<IntegersArgument>) -> 
 #[pyo3(signature = (x, /, shape))]
 pub fn broadcast_to(py: Python<'_>, x: OperandArgument, shape: IntegersArgument) -> PyResult<PyArray> {
     let (x, shape) = (x.0, shape.extents()?);
-    computed!(py, [x] => ndjit::broadcast_to(x, shape))
+    computed!(py, ndjit::broadcast_to(x, shape))
 }
 
 /// Arrays one after another along an axis; `axis=None` of their elements in row-major order.
@@ -65,8 +64,7 @@ pub fn stack(py: Python<'_>, arrays: Vec<OperandArgument>, axis: isize) -> PyRes
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis=0))]
 pub fn unstack<'py>(py: Python<'py>, x: OperandArgument, axis: isize) -> PyResult<Bound<'py, PyTuple>> {
-    let x = DynamicOperand::<Array>::new(x.0);
-    let parts = operation(|| ndjit::unstack(x, axis)).or_raise(py)?;
+    let parts = operation(|| ndjit::unstack(x.0, axis)).or_raise(py)?;
     PyTuple::new(py, finish_all(py, parts)?)
 }
 
@@ -75,7 +73,7 @@ pub fn unstack<'py>(py: Python<'py>, x: OperandArgument, axis: isize) -> PyResul
 #[pyo3(signature = (x, /, axis))]
 pub fn expand_dims(py: Python<'_>, x: OperandArgument, axis: IntegersArgument) -> PyResult<PyArray> {
     let (x, axes) = (x.0, axis.0);
-    computed!(py, [x] => ndjit::expand_dims(x, axes))
+    computed!(py, ndjit::expand_dims(x, axes))
 }
 
 /// The array without these axes, of extent 1.
@@ -83,7 +81,7 @@ pub fn expand_dims(py: Python<'_>, x: OperandArgument, axis: IntegersArgument) -
 #[pyo3(signature = (x, /, axis))]
 pub fn squeeze(py: Python<'_>, x: OperandArgument, axis: IntegersArgument) -> PyResult<PyArray> {
     let (x, axes) = (x.0, axis.0);
-    computed!(py, [x] => ndjit::squeeze(x, axes))
+    computed!(py, ndjit::squeeze(x, axes))
 }
 
 /// The elements in reverse order along these axes, or all.
@@ -95,7 +93,7 @@ pub fn flip(py: Python<'_>, x: OperandArgument, axis: Option<IntegersArgument>) 
         Some(axes) => axes.0,
         None => every_axis(&x),
     };
-    computed!(py, [x] => ndjit::flip(x, axes))
+    computed!(py, ndjit::flip(x, axes))
 }
 
 fn every_axis(x: &ndjit::operand::AnyOperand) -> Vec<isize> {
@@ -115,7 +113,7 @@ pub fn moveaxis(
     destination: IntegersArgument,
 ) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::moveaxis(x, source.0, destination.0))
+    computed!(py, ndjit::moveaxis(x, source.0, destination.0))
 }
 
 /// The array with its axes in this order.
@@ -123,7 +121,7 @@ pub fn moveaxis(
 #[pyo3(signature = (x, /, axes))]
 pub fn permute_dims(py: Python<'_>, x: OperandArgument, axes: IntegersArgument) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::permute_dims(x, axes.0))
+    computed!(py, ndjit::permute_dims(x, axes.0))
 }
 
 /// The transposes of the matrices in the last two axes.
@@ -131,7 +129,7 @@ pub fn permute_dims(py: Python<'_>, x: OperandArgument, axes: IntegersArgument) 
 #[pyo3(signature = (x, /))]
 pub fn matrix_transpose(py: Python<'_>, x: OperandArgument) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::matrix_transpose(x))
+    computed!(py, ndjit::matrix_transpose(x))
 }
 
 /// Each element as often as `repeats` says, along an axis or in row-major order.
@@ -144,13 +142,17 @@ pub fn repeat(
     axis: Option<isize>,
 ) -> PyResult<PyArray> {
     let times = match repeats.cast::<PyArray>() {
-        Ok(array) => PyArray::evaluated(array)?.reshape(-1).cast(ndjit::DType::I64).to_vec::<i64>().or_raise(py)?,
+        Ok(array) => PyArray::evaluated(array, "repeat", "give the numbers of repetitions as known integers")?
+            .reshape(-1)
+            .cast(ndjit::DType::I64)
+            .to_vec::<i64>()
+            .or_raise(py)?,
         Err(_) => repeats.extract::<IntegersArgument>()?.0.into_iter().map(|n| n as i64).collect(),
     };
     let x = x.0;
     match axis {
-        Some(axis) => computed!(py, [x] => ndjit::repeat(x, times, axis)),
-        None => computed!(py, [x] => ndjit::repeat(ndjit::reshape(x, -1), times, 0)),
+        Some(axis) => computed!(py, ndjit::repeat(x, times, axis)),
+        None => computed!(py, ndjit::repeat(ndjit::reshape(x, -1), times, 0)),
     }
 }
 
@@ -161,7 +163,7 @@ pub fn reshape(py: Python<'_>, x: OperandArgument, shape: IntegersArgument, copy
     // Values never change, so a copy is never to be seen, and none is ever needed.
     let _ = copy;
     let (x, shape) = (x.0, shape.0);
-    computed!(py, [x] => ndjit::reshape(x, shape))
+    computed!(py, ndjit::reshape(x, shape))
 }
 
 /// The elements moved on by `shift` along axes, or in row-major order; those beyond the end come first.
@@ -180,7 +182,7 @@ pub fn roll(
             if shifts.len() == 1 {
                 shifts.resize(axes.len(), shifts[0]);
             }
-            computed!(py, [x] => ndjit::roll(x, shifts, axes))
+            computed!(py, ndjit::roll(x, shifts, axes))
         }
         None => {
             let shape: Vec<isize> = match &x {
@@ -190,7 +192,7 @@ pub fn roll(
                 _ => Vec::new(),
             };
             let shift: isize = shift.0.iter().fold(0, |all, &one| all.wrapping_add(one));
-            computed!(py, [x] => ndjit::reshape(ndjit::roll(ndjit::reshape(x, -1), shift, 0), shape))
+            computed!(py, ndjit::reshape(ndjit::roll(ndjit::reshape(x, -1), shift, 0), shape))
         }
     }
 }
@@ -200,7 +202,7 @@ pub fn roll(
 #[pyo3(signature = (x, repetitions, /))]
 pub fn tile(py: Python<'_>, x: OperandArgument, repetitions: IntegersArgument) -> PyResult<PyArray> {
     let x = x.0;
-    computed!(py, [x] => ndjit::tile(x, repetitions.0))
+    computed!(py, ndjit::tile(x, repetitions.0))
 }
 
 /// Differences of neighbours along an axis, `n` times.
@@ -220,10 +222,10 @@ pub fn diff(
     };
     let (before, after, x) = (end(prepend)?, end(append)?, x.0);
     match (before, after) {
-        (None, None) => computed!(py, [x] => ndjit::diff(x, n, axis)),
-        (Some(b), None) => computed!(py, [x, b] => ndjit::prepend(b).diff(x, n, axis)),
-        (None, Some(a)) => computed!(py, [x, a] => ndjit::append(a).diff(x, n, axis)),
-        (Some(b), Some(a)) => computed!(py, [x, a, b] => ndjit::prepend(b).append(a).diff(x, n, axis)),
+        (None, None) => computed!(py, ndjit::diff(x, n, axis)),
+        (Some(b), None) => computed!(py, ndjit::prepend(b).diff(x, n, axis)),
+        (None, Some(a)) => computed!(py, ndjit::append(a).diff(x, n, axis)),
+        (Some(b), Some(a)) => computed!(py, ndjit::prepend(b).append(a).diff(x, n, axis)),
     }
 }
 
@@ -242,9 +244,11 @@ pub fn clip(
     };
     let (lo, hi, x) = (bound(min)?, bound(max)?, x.0);
     match (lo, hi) {
-        (None, None) => computed!(py, [x] => ndjit::positive(x)),
-        (Some(lo), None) => computed!(py, [x, lo] => ndjit::maximum(x, lo)),
-        (None, Some(hi)) => computed!(py, [x, hi] => ndjit::minimum(x, hi)),
-        (Some(lo), Some(hi)) => finish(py, operation(|| ndjit::dynamic::apply::<Array>(ndjit::Op::Clip, &[x, lo, hi]))),
+        (None, None) => computed!(py, ndjit::positive(x)),
+        (Some(lo), None) => computed!(py, ndjit::maximum(x, lo)),
+        (None, Some(hi)) => computed!(py, ndjit::minimum(x, hi)),
+        (Some(lo), Some(hi)) => {
+            finish(py, operation(|| ndjit::dynamic::apply::<AnyOperand>(ndjit::Op::Clip, &[x, lo, hi])))
+        }
     }
 }

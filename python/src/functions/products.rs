@@ -20,7 +20,7 @@ fn arrays(what: &str, operands: [OperandArgument; 2]) -> PyResult<[AnyOperand; 2
 #[pyo3(signature = (x1, x2, /))]
 pub fn matmul(py: Python<'_>, x1: OperandArgument, x2: OperandArgument) -> PyResult<PyArray> {
     let [x, y] = arrays("matmul", [x1, x2])?;
-    computed!(py, [x, y] => ndjit::matmul(x, y))
+    computed!(py, ndjit::matmul(x, y))
 }
 
 /// Products summed over pairs of axes, or over the last `axes` of one array and the first of the other.
@@ -33,12 +33,12 @@ pub fn tensordot(
     axes: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyArray> {
     let [x, y] = arrays("tensordot", [x1, x2])?;
-    let Some(axes) = axes else { return computed!(py, [x, y] => ndjit::tensordot(x, y, 2)) };
+    let Some(axes) = axes else { return computed!(py, ndjit::tensordot(x, y, 2)) };
     if let Ok(count) = axes.extract::<usize>() {
-        return computed!(py, [x, y] => ndjit::tensordot(x, y, count));
+        return computed!(py, ndjit::tensordot(x, y, count));
     }
     let (left, right): (IntegersArgument, IntegersArgument) = axes.extract()?;
-    computed!(py, [x, y] => ndjit::tensordot(x, y, (left.0, right.0)))
+    computed!(py, ndjit::tensordot(x, y, (left.0, right.0)))
 }
 
 /// Products summed along an axis, of the conjugate of the first array.
@@ -46,5 +46,5 @@ pub fn tensordot(
 #[pyo3(signature = (x1, x2, /, *, axis=-1), text_signature = "(x1, x2, /, *, axis=-1)")]
 pub fn vecdot(py: Python<'_>, x1: OperandArgument, x2: OperandArgument, axis: isize) -> PyResult<PyArray> {
     let [x, y] = arrays("vecdot", [x1, x2])?;
-    computed!(py, [x, y] => ndjit::vecdot(x, y, axis))
+    computed!(py, ndjit::vecdot(x, y, axis))
 }

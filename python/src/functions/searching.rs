@@ -1,6 +1,6 @@
 //! Functions that find elements: those whose shapes depend on values compute them at once.
 
-use crate::array::{PyArray, finish, finish_all};
+use crate::array::PyArray;
 use crate::error::wrong;
 use crate::operand::OperandArgument;
 use crate::{computed, evaluated};
@@ -14,8 +14,7 @@ use pyo3::types::PyTuple;
 #[pyo3(signature = (x, /))]
 pub fn nonzero<'py>(py: Python<'py>, x: OperandArgument) -> PyResult<Bound<'py, PyTuple>> {
     let x = x.0;
-    let found = evaluated!(py, [x] => ndjit::nonzero(x));
-    PyTuple::new(py, finish_all(py, found)?)
+    PyTuple::new(py, evaluated!(py, [x] => ndjit::nonzero(x))?)
 }
 
 /// Where in a sorted array elements belong: before equal ones (`"left"`) or after them (`"right"`).
@@ -35,12 +34,21 @@ pub fn searchsorted(
     };
     let (x, values) = (x1.0, x2.0);
     match sorter {
-        None => computed!(py, [x, values] => ndjit::searchsorted(x, values, side)),
+        None => computed!(py, ndjit::searchsorted(x, values, side)),
         Some(order) => {
             let order = order.0;
-            let x = finish(py, evaluated!(py, [x, order] => ndjit::take(x, order, 0)))?.operand();
-            computed!(py, [x, values] => ndjit::searchsorted(x, values, side))
+            let x = evaluated!(py, [x, order] => ndjit::take(x, order, 0))?.operand(py)?;
+            computed!(py, ndjit::searchsorted(x, values, side))
         }
+    }
+}
+
+/// The number of axes of an array.
+fn rank(x: &AnyOperand) -> Option<usize> {
+    match x {
+        AnyOperand::Array(x) => Some(x.shape().rank()),
+        AnyOperand::Expr(x) => Some(x.shape().rank()),
+        AnyOperand::Scalar(_) => None,
     }
 }
 
@@ -51,12 +59,14 @@ pub fn take(py: Python<'_>, x: OperandArgument, indices: OperandArgument, axis: 
     let (x, indices) = (x.0, indices.0);
     let axis = match (axis, &x) {
         (Some(axis), _) => axis,
-        (None, AnyOperand::Array(x)) if x.shape().rank() != 1 => {
-            return Err(wrong(format!("take: of an array with {} axes `axis` is needed", x.shape().rank())));
-        }
-        (None, _) => 0,
+        (None, x) => match rank(x) {
+            Some(rank) if rank != 1 => {
+                return Err(wrong(format!("take: of an array with {rank} axes `axis` is needed")));
+            }
+            _ => 0,
+        },
     };
-    finish(py, evaluated!(py, [x, indices] => ndjit::take(x, indices, axis)))
+    evaluated!(py, [x, indices] => ndjit::take(x, indices, axis))
 }
 
 /// The elements at indices along an axis, one for each index.
@@ -64,7 +74,7 @@ pub fn take(py: Python<'_>, x: OperandArgument, indices: OperandArgument, axis: 
 #[pyo3(signature = (x, indices, /, *, axis=-1), text_signature = "(x, indices, /, *, axis=-1)")]
 pub fn take_along_axis(py: Python<'_>, x: OperandArgument, indices: OperandArgument, axis: isize) -> PyResult<PyArray> {
     let (x, indices) = (x.0, indices.0);
-    finish(py, evaluated!(py, [x, indices] => ndjit::take_along_axis(x, indices, axis)))
+    evaluated!(py, [x, indices] => ndjit::take_along_axis(x, indices, axis))
 }
 
 /// Whether elements are among others.
@@ -73,8 +83,8 @@ pub fn take_along_axis(py: Python<'_>, x: OperandArgument, indices: OperandArgum
 pub fn isin(py: Python<'_>, x1: OperandArgument, x2: OperandArgument, invert: bool) -> PyResult<PyArray> {
     let (x, others) = (x1.0, x2.0);
     match invert {
-        false => computed!(py, [x, others] => ndjit::isin(x, others)),
-        true => computed!(py, [x, others] => ndjit::logical_not(ndjit::isin(x, others))),
+        false => computed!(py, ndjit::isin(x, others)),
+        true => computed!(py, ndjit::logical_not(ndjit::isin(x, others))),
     }
 }
 
@@ -88,8 +98,11 @@ fn named<'py>(py: Python<'py>, class: &str, results: Vec<PyArray>) -> PyResult<B
 #[pyo3(signature = (x, /))]
 pub fn unique_all<'py>(py: Python<'py>, x: OperandArgument) -> PyResult<Bound<'py, PyAny>> {
     let x = x.0;
-    let found = evaluated!(py, [x] => ndjit::unique_all(x));
-    named(py, "UniqueAllResult", finish_all(py, [found.values, found.indices, found.inverse_indices, found.counts])?)
+    let found = evaluated!(py, [x] => {
+        let found = ndjit::unique_all(x);
+        vec![found.values, found.indices, found.inverse_indices, found.counts]
+    })?;
+    named(py, "UniqueAllResult", found)
 }
 
 /// The unique elements, and how many of each there are.
@@ -97,8 +110,7 @@ pub fn unique_all<'py>(py: Python<'py>, x: OperandArgument) -> PyResult<Bound<'p
 #[pyo3(signature = (x, /))]
 pub fn unique_counts<'py>(py: Python<'py>, x: OperandArgument) -> PyResult<Bound<'py, PyAny>> {
     let x = x.0;
-    let (values, counts) = evaluated!(py, [x] => ndjit::unique_counts(x));
-    named(py, "UniqueCountsResult", finish_all(py, [values, counts])?)
+    named(py, "UniqueCountsResult", evaluated!(py, [x] => ndjit::unique_counts(x))?)
 }
 
 /// The unique elements, and the index of each element's among them.
@@ -106,8 +118,7 @@ pub fn unique_counts<'py>(py: Python<'py>, x: OperandArgument) -> PyResult<Bound
 #[pyo3(signature = (x, /))]
 pub fn unique_inverse<'py>(py: Python<'py>, x: OperandArgument) -> PyResult<Bound<'py, PyAny>> {
     let x = x.0;
-    let (values, inverse) = evaluated!(py, [x] => ndjit::unique_inverse(x));
-    named(py, "UniqueInverseResult", finish_all(py, [values, inverse])?)
+    named(py, "UniqueInverseResult", evaluated!(py, [x] => ndjit::unique_inverse(x))?)
 }
 
 /// The unique elements, in ascending order.
@@ -115,5 +126,5 @@ pub fn unique_inverse<'py>(py: Python<'py>, x: OperandArgument) -> PyResult<Boun
 #[pyo3(signature = (x, /))]
 pub fn unique_values(py: Python<'_>, x: OperandArgument) -> PyResult<PyArray> {
     let x = x.0;
-    finish(py, evaluated!(py, [x] => ndjit::unique_values(x)))
+    evaluated!(py, [x] => ndjit::unique_values(x))
 }

@@ -477,6 +477,15 @@ macro_rules! puts {
             }
         )*}
 
+        impl At<AnyOperand> {$(
+            #[doc = concat!($doc, " What is said of the function of arrays holds of it.")]
+            #[doc(alias = "scatter")]
+            #[allow(clippy::should_implement_trait, reason = "named as in JAX; it is no sum of two of these")]
+            pub fn $name(self, updates: impl Operand) -> AnyOperand {
+                self.put($what, Scatter::$scatter, updates.operand())
+            }
+        )*}
+
         impl At<Array> {$(
             #[doc = concat!($doc, "\n\n```\nuse ndjit::Array;\n\n", $example, "\n# Ok::<(), ndjit::Error>(())\n```\n\n\
                 - Result: dtype and shape of the array; in a traced function it takes the array's memory if nothing else needs that.\n\

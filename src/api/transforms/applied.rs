@@ -244,7 +244,7 @@ impl AppliedLinear {
 }
 
 /// Checks that a value can be the tangent or cotangent of another, and returns the dtype and the shape of the other.
-pub(super) fn fits((what, is): (&str, &str), n: usize, tangent: Expr, value: Expr) -> Result<(DType, Shape)> {
+pub(crate) fn fits((what, is): (&str, &str), n: usize, tangent: Expr, value: Expr) -> Result<(DType, Shape)> {
     let [own, of] = [tangent, value].map(|x| describe(x, what));
     let ((_, dtype, shape), (ty, of_dtype, of_shape)) = (own?, of?);
     if shape.broadcast(&of_shape).as_ref() != Some(&of_shape) {

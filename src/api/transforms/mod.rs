@@ -20,6 +20,7 @@ mod lanes;
 mod rules;
 mod variables;
 
+pub(crate) use applied::fits;
 pub use applied::{grad_at, jvp, linearize, stop_gradient, value_and_grad_at, vjp};
 pub use functions::{grad, grad_aux, value_and_grad};
 pub use jacobians::{hessian, hvp, jacfwd, jacrev};
@@ -48,7 +49,8 @@ pub(crate) fn gradients(
         }
         let variables = as_variables(values, what, place);
         let outputs = function(&variables);
-        one_real_number(what, outputs[0])?;
+        let no_value = || Error::new(ErrorCode::Arity, format!("{what}: the function gives no value to derive"));
+        one_real_number(what, *outputs.first().ok_or_else(no_value)?)?;
         let linear = Linearized::new(&variables, &outputs, DerivativeMode::Reverse, what, place)?;
         Ok((linear.outputs(), linear.gradient()?))
     })();

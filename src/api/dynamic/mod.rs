@@ -11,7 +11,13 @@
 //! # Ok::<(), ndjit::Error>(())
 //! ```
 
+mod derivatives;
+mod tracing;
+
 pub use crate::api::indexing::Index;
+pub use crate::jit::dynamic::{DynamicArrays, DynamicJitted, DynamicResults};
+pub use derivatives::{cotangents, gradients, tangents, variables, vmap};
+pub use tracing::{TracedRef, is_tracing};
 
 use crate::api::indexing::At;
 use crate::api::reductions::{Axes, IntoAxes};

@@ -1,0 +1,141 @@
+//! Values of functions that are being traced: arrays of Python without elements. What needs elements raises, with the line and the way out.
+
+use crate::array::{PyArray, operation};
+use crate::error::OrRaise;
+use crate::operand::operand;
+use ndjit::dynamic::{self, TracedRef};
+use ndjit::operand::AnyOperand;
+use ndjit::{DType, Error, ErrorCode, Expr};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use std::cell::RefCell;
+
+/// The ways out where Python needs a value that a trace does not know.
+pub const BRANCH: &str = "select elements by `ndjit.where(mask, x, y)`, branch by `ndjit.cond(x, f, g, …)`, loop by `ndjit.while_loop`; if it is an \
+                          argument that may be fixed for each compilation, name it in `static_argnums`";
+pub const INTEGER: &str = "loop by `ndjit.fori_loop`; if it is an argument that may be fixed for each compilation, name it in `static_argnums`; shapes, \
+                           `x.shape[0]`, are known";
+pub const NUMBER: &str = "compute with the array itself, as `ndjit.exp(x)` in place of `math.exp(x)`; if it is an argument that may be fixed for each \
+                          compilation, name it in `static_argnums`";
+pub const NUMPY: &str = "use the functions of `ndjit` on it in place of those of `numpy`";
+
+thread_local! {
+    /// The exception of a Python function that the library called.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Keeps the exception of a Python function which a trace calls. The error that ends the trace stands for it.
+pub fn kept(raised: PyErr) -> Error {
+    RAISED.set(Some(raised));
+    Error::new(ErrorCode::Traced, "trace: the function raised an exception")
+}
+
+/// The exception of an error: that of a Python function, if one raised.
+pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    RAISED.take().unwrap_or_else(|| crate::error::raised(py, error))
+}
+
+/// The array of a traced result.
+pub fn finish(py: Python<'_>, x: Expr) -> PyResult<PyArray> {
+    TracedRef::of(x).map(PyArray::from).map_err(|error| raised(py, &error))
+}
+
+/// The traced values of a list of arrays and numbers.
+pub fn exprs(list: &Bound<'_, PyAny>) -> PyResult<Vec<Expr>> {
+    let mut exprs = Vec::with_capacity(list.len().unwrap_or(0));
+    for x in list.try_iter()? {
+        exprs.push(expr(&x?)?);
+    }
+    Ok(exprs)
+}
+
+/// The traced value of an array or a number.
+pub fn expr(x: &Bound<'_, PyAny>) -> PyResult<Expr> {
+    let made = match operand(x)? {
+        Some(AnyOperand::Expr(x)) => x,
+        Some(AnyOperand::Array(x)) => operation(|| Expr::from(x)),
+        Some(AnyOperand::Scalar(x)) => operation(|| Expr::from(x)),
+        None => {
+            let found = x.get_type().name()?;
+            return Err(crate::error::wrong_type(format!(
+                "a traced function computes with arrays and numbers, not {found}"
+            )));
+        }
+    };
+    TracedRef::of(made).and_then(TracedRef::expr).or_raise(x.py())
+}
+
+/// A traced function's values as arrays of Python.
+pub fn list<'py>(py: Python<'py>, exprs: &[Expr]) -> PyResult<Bound<'py, PyList>> {
+    let arrays: Vec<PyArray> = exprs.iter().map(|x| finish(py, *x)).collect::<PyResult<_>>()?;
+    PyList::new(py, arrays)
+}
+
+/// The text of a traced value.
+pub fn described(x: TracedRef) -> String {
+    match x.expr() {
+        Ok(x) => format!("Array(traced, dtype={}, shape={})", x.dtype().row().long, tuple(x.shape().extents())),
+        Err(_) => "Array(traced, after its trace)".to_owned(),
+    }
+}
+
+fn tuple(extents: &[usize]) -> String {
+    match extents {
+        [one] => format!("({one},)"),
+        _ => format!("({})", extents.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The exception where Python reads elements of a traced value.
+pub fn no_elements(py: Python<'_>, x: TracedRef, what: &str, instead: &str) -> PyErr {
+    let error = match x.expr() {
+        Err(error) => error,
+        Ok(x) => Error::new(ErrorCode::Traced, format!("{what}: a traced value has no elements"))
+            .fact(format_args!("the value: {}{}, known when the function runs", x.value_type(), x.shape()))
+            .help(instead),
+    };
+    crate::error::raised(py, &error)
+}
+
+/// The array of nested sequences with traced values in them; `None` without.
+pub fn nested(x: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<PyArray>> {
+    let py = x.py();
+    if !dynamic::is_tracing() || !has_traced(x, 0)? {
+        return Ok(None);
+    }
+    let made = stacked(x)?;
+    match dtype {
+        Some(dtype) => crate::computed!(py, ndjit::cast(made, dtype)).map(Some),
+        None => crate::array::finish(py, made).map(Some),
+    }
+}
+
+/// The deepest nesting of sequences: the maximum rank of NumPy.
+const DEEPEST: usize = 64;
+
+fn is_sequence(x: &Bound<'_, PyAny>) -> bool {
+    x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>()
+}
+
+fn has_traced(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    if let Ok(array) = x.cast::<PyArray>() {
+        return Ok(matches!(array.borrow().value(), crate::array::ArrayValue::Traced(_)));
+    }
+    if !is_sequence(x) || depth == DEEPEST {
+        return Ok(false);
+    }
+    for part in x.try_iter()? {
+        if has_traced(&part?, depth + 1)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn stacked(x: &Bound<'_, PyAny>) -> PyResult<AnyOperand> {
+    if !is_sequence(x) {
+        return expr(x).map(AnyOperand::Expr);
+    }
+    let parts = x.try_iter()?.map(|part| stacked(&part?)).collect::<PyResult<Vec<AnyOperand>>>()?;
+    Ok(operation(|| ndjit::stack(parts, 0)))
+}

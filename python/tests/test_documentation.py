@@ -1,0 +1,37 @@
+"""The examples of documentation run."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import ndjit
+import pytest
+
+
+@pytest.mark.parametrize("name", ["tree", "_jit", "_transforms", "_control"])
+def test_the_examples_give_what_they_say(name):
+    failed, attempted = doctest.testmod(importlib.import_module(f"ndjit.{name}"))
+    assert attempted > 0 and failed == 0
+
+
+@pytest.mark.parametrize("name", ["docs/jax.md", "docs/sharp-bits.md", "README.md"])
+def test_the_blocks_of_a_page_run(name):
+    text = (Path(__file__).parent.parent / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    assert blocks
+    names = {}
+    for block in blocks:
+        exec(compile(block, name, "exec"), names)
+
+
+def test_the_function_of_the_readme_learns():
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    block = next(block for block in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S) if "def step" in block)
+    names = {"ndjit": ndjit}
+    exec(compile(block, "README.md", "exec"), names)
+    x = ndjit.reshape(ndjit.linspace(-1, 1, 40), (20, 2))
+    y, params = x @ ndjit.asarray([2.0, -1.0]) + 0.5, {"w": ndjit.zeros(2), "b": 0.0}
+    for _ in range(500):
+        params, loss = names["step"](params, x, y)
+    assert float(loss) < 1e-3 and names["step"].trace_count <= 2
