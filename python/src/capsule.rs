@@ -1,9 +1,10 @@
-//! DLPack capsules: the only file with `unsafe` code. A capsule owns its tensor until someone takes it, and renames the capsule
-//! to say so.
+//! Memory shared with Python: the only file with `unsafe` code. A DLPack capsule owns its tensor until someone takes it, and
+//! renames the capsule to say so. Results of calls may be written into NumPy's arrays.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, wrong};
+use ndjit::Element;
 use ndjit::dlpack::{DLManagedTensor, DLManagedTensorVersioned, ManagedTensor};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
@@ -95,4 +96,29 @@ pub fn import(x: &Bound<'_, PyAny>) -> PyResult<ManagedTensor> {
         Ok(capsule) => take(capsule),
         Err(_) => Err(PyBufferError::new_err("`__dlpack__` gave no capsule")),
     }
+}
+
+/// Calls `write` with the elements of NumPy's array `into`, which is writable, in row-major order, and of this type.
+pub fn with_elements<T: Element, R>(into: &Bound<'_, PyAny>, write: impl FnOnce(&mut [T]) -> R) -> PyResult<R> {
+    let flags = into.getattr("flags")?;
+    let is = |flag: &str| flags.getattr(flag)?.is_truthy();
+    let dtype = into.getattr("dtype")?;
+    let (name, size): (String, usize) = (dtype.getattr("name")?.extract()?, into.getattr("size")?.extract()?);
+    let native = dtype.getattr("isnative")?.is_truthy()?;
+    // A byte of NumPy's may be an invalid bool.
+    if T::DTYPE == ndjit::DType::Bool || T::DTYPE.row().long != name {
+        return Err(wrong(format!("no array of {}", T::DTYPE.row().long)));
+    }
+    if !(native && is("c_contiguous")? && is("writeable")? && is("aligned")?) {
+        return Err(wrong("no array to write to in row-major order"));
+    }
+    let (address, _): (usize, bool) = into.getattr("__array_interface__")?.get_item("data")?.extract()?;
+    if size == 0 {
+        return Ok(write(&mut []));
+    }
+    let first: *mut T = std::ptr::with_exposed_provenance_mut(address);
+    // SAFETY: NumPy's array has `size` elements of this type from there on, contiguous, aligned and writable, as checked, and any
+    // bytes are a value of a number. `into` holds them until the end of this call. Callers pass no array that they read meanwhile;
+    // as for NumPy's own functions, other threads of the user that access them are the user's error.
+    Ok(write(unsafe { std::slice::from_raw_parts_mut(first, size) }))
 }

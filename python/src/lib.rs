@@ -6,12 +6,14 @@
 mod array;
 #[allow(unsafe_code)]
 mod capsule;
+mod command;
 mod dtype;
 mod elements;
 mod error;
 mod functions;
 mod index;
 mod notation;
+mod numexpr;
 mod operand;
 mod operators;
 mod place;
@@ -24,6 +26,8 @@ use pyo3::prelude::*;
 mod _ndjit {
     #[pymodule_export]
     use super::array::{_from_bytes, PyArray};
+    #[pymodule_export]
+    use super::command::{_command, _doctor};
     #[pymodule_export]
     use super::dtype::PyDType;
     #[pymodule_export]
@@ -46,6 +50,8 @@ mod _ndjit {
     use super::functions::searching::{
         isin, nonzero, searchsorted, take, take_along_axis, unique_all, unique_counts, unique_inverse, unique_values,
     };
+    #[pymodule_export]
+    use super::numexpr::ArrayExpression;
     #[pymodule_export]
     use super::settings::{PolicyBlock, default_dtypes, get_policy, set_defaults, set_policy};
     #[pymodule_export]
