@@ -63,6 +63,7 @@ mod _ndjit {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("MAX_RANK", ndjit::MAX_RANK)?;
+        module.add("_build", if cfg!(debug_assertions) { "debug build" } else { "release build" })?;
         for dtype in ndjit::DType::ALL {
             module.add(dtype.row().long, dtype::object(module.py(), dtype)?)?;
         }

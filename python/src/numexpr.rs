@@ -10,7 +10,7 @@ use ndjit_expressions::{Budget, ExprFunction, ExprNodeKind, Expression, function
 use pyo3::exceptions::{PyBufferError, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyTuple, PyType};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most signatures of an expression that are kept.
@@ -19,8 +19,13 @@ const SIGNATURES: usize = 64;
 /// What sequences such as `arange` in an expression may take.
 const SEQUENCES: usize = 1 << 30;
 
-/// The types of the arguments, and the number of threads.
-type Called = (Vec<(DType, Shape)>, Option<usize>);
+/// A traced expression: for arguments of these types, and this number of threads.
+struct TracedExpression {
+    arguments: Vec<(DType, Shape)>,
+    threads: Option<usize>,
+    program: Program,
+    result: (DType, Shape),
+}
 
 /// An expression of named arrays under NumExpr's promotion policy.
 #[pyclass(frozen, module = "ndjit.numexpr")]
@@ -29,7 +34,7 @@ pub struct ArrayExpression {
     expression: Expression,
     names: Vec<String>,
     /// The last used is the last.
-    programs: Mutex<Vec<(Called, Arc<Program>)>>,
+    traced: Mutex<Vec<Arc<TracedExpression>>>,
 }
 
 /// The exception of an error, with a caret below the expression.
@@ -47,7 +52,7 @@ impl ArrayExpression {
         let mut used: Vec<String> = expression.names().into_iter().map(str::to_owned).collect();
         used.sort_unstable();
         let names = names.unwrap_or(used);
-        Ok(ArrayExpression { text, expression, names, programs: Mutex::default() })
+        Ok(ArrayExpression { text, expression, names, traced: Mutex::default() })
     }
 
     /// The names of the arguments, in order.
@@ -73,11 +78,11 @@ impl ArrayExpression {
     /// The dtype and the shape of the result for these arguments.
     fn result<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
         let arguments = arguments.iter().map(|x| argument(&x)).collect::<PyResult<Vec<Array>>>()?;
-        let result = one(self.program(py, &arguments, None)?.results()).or_raise(py)?;
-        (result.dtype().row().long, PyTuple::new(py, result.shape().extents())?).into_pyobject(py)
+        let (dtype, shape) = &self.traced(py, &arguments, None)?.result;
+        (dtype.row().long, PyTuple::new(py, shape.extents())?).into_pyobject(py)
     }
 
-    /// The result, in NumPy's array. With `into`, an array that fits and is none of the arguments, it is written there.
+    /// The result, in NumPy's array. With `into`, an array that is none of the arguments, it is written there if it fits.
     #[pyo3(signature = (arguments, threads=None, into=None))]
     fn evaluate<'py>(
         &self,
@@ -87,20 +92,18 @@ impl ArrayExpression {
         into: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let arrays = arguments.iter().map(|x| argument(&x)).collect::<PyResult<Vec<Array>>>()?;
-        let program = self.program(py, &arrays, threads)?;
-        if let Some(into) = into
-            && fits(&program, into)?
-        {
-            with_element!(one(program.results()).or_raise(py)?.dtype(), T => {
-                capsule::with_elements::<T, _>(into, |elements| py.detach(|| program.call_into(&arrays, elements)))?
-            })
-            .map_err(|error| raised(py, &error, &self.text, &self.names))?;
-            return Ok(into.clone());
+        let traced = self.traced(py, &arrays, threads)?;
+        let (program, (dtype, shape)) = (&traced.program, &traced.result);
+        if let Some(into) = into {
+            let written = with_element!(*dtype, T => capsule::with_elements::<T, _>(into, shape.extents(), |elements| {
+                py.detach(|| program.call_into(&arrays, elements))
+            })?);
+            if let Some(written) = written {
+                written.map_err(|error| raised(py, &error, &self.text, &self.names))?;
+                return Ok(into.clone());
+            }
         }
-        let result = py.detach(|| {
-            let result = one(program.call(&arrays)?);
-            result.and_then(Array::into_dlpack)
-        });
+        let result = py.detach(|| program.call(&arrays).and_then(one).and_then(Array::into_dlpack));
         numpy(py, result.map_err(|error| raised(py, &error, &self.text, &self.names))?)
     }
 
@@ -111,57 +114,49 @@ impl ArrayExpression {
 
 impl ArrayExpression {
     /// The program of a signature.
-    fn program(&self, py: Python<'_>, arguments: &[Array], threads: Option<usize>) -> PyResult<Arc<Program>> {
-        let is_of = |(types, with): &Called| {
-            *with == threads
-                && types.len() == arguments.len()
-                && types.iter().zip(arguments).all(|((dtype, shape), x)| *dtype == x.dtype() && shape == x.shape())
+    fn traced(&self, py: Python<'_>, arguments: &[Array], threads: Option<usize>) -> PyResult<Arc<TracedExpression>> {
+        let is_of = |traced: &TracedExpression| {
+            traced.threads == threads
+                && traced.arguments.len() == arguments.len()
+                && traced.arguments.iter().zip(arguments).all(|(of, x)| of.0 == x.dtype() && of.1 == *x.shape())
         };
         {
-            let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(at) = programs.iter().rposition(|(called, _)| is_of(called)) {
-                let last = programs.len() - 1;
-                programs.swap(at, last);
-                return Ok(programs[last].1.clone());
+            let mut all = self.traced.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(at) = all.iter().rposition(|traced| is_of(traced)) {
+                let last = all.len() - 1;
+                all.swap(at, last);
+                return Ok(all[last].clone());
             }
+        }
+        if self.names.len() != arguments.len() {
+            return Err(wrong(format!("{} arguments are needed, {} given", self.names.len(), arguments.len())));
         }
         let specs: Vec<(&str, Spec)> =
             self.names.iter().zip(arguments).map(|(name, x)| (name.as_str(), Spec::of(x))).collect();
-        if specs.len() != self.names.len() || specs.len() != arguments.len() {
-            return Err(wrong(format!("{} arguments are needed, {} given", self.names.len(), arguments.len())));
-        }
-        let program = with_policy(Policy::NumExpr, || trace(&self.expression, &specs, &Budget::new(SEQUENCES)));
-        let program = program.map_err(|error| raised(py, &error, &self.text, &self.names))?;
-        let program = Arc::new(match threads {
-            Some(threads) => program.threads(threads),
-            None => program,
+        let traced = with_policy(Policy::NumExpr, || trace(&self.expression, &specs, &Budget::new(SEQUENCES)));
+        let traced = traced.and_then(|program| Ok((one(program.results())?, program)));
+        let (result, program) = traced.map_err(|error| raised(py, &error, &self.text, &self.names))?;
+        let traced = Arc::new(TracedExpression {
+            arguments: arguments.iter().map(|x| (x.dtype(), x.shape().clone())).collect(),
+            threads,
+            program: match threads {
+                Some(threads) => program.threads(threads),
+                None => program,
+            },
+            result: (result.dtype(), result.shape().clone()),
         });
-        let types = arguments.iter().map(|x| (x.dtype(), x.shape().clone())).collect();
-        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if programs.len() == SIGNATURES {
-            programs.remove(0);
+        let mut all = self.traced.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() == SIGNATURES {
+            all.remove(0);
         }
-        programs.push(((types, threads), program.clone()));
-        Ok(program)
+        all.push(traced.clone());
+        Ok(traced)
     }
 }
 
 /// The only one of some results.
 fn one<T>(results: Vec<T>) -> Result<T, Error> {
     results.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Arity, "the expression has no result"))
-}
-
-/// Whether the result can be written into this array.
-fn fits(program: &Program, into: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let result = one(program.results()).or_raise(into.py())?;
-    let dtype = into.getattr("dtype")?;
-    let shape: Vec<usize> = into.getattr("shape")?.extract()?;
-    let flags = into.getattr("flags")?;
-    Ok(result.dtype() != DType::Bool
-        && dtype.getattr("name")?.extract::<String>()? == result.dtype().row().long
-        && dtype.getattr("isnative")?.is_truthy()?
-        && shape == result.shape().extents()
-        && flags.getattr("carray")?.is_truthy()?)
 }
 
 /// An argument: NumPy's arrays are read where they are, since calls end before they return.
@@ -185,8 +180,13 @@ fn argument(x: &Bound<'_, PyAny>) -> PyResult<Array> {
     if let Ok(x) = x.cast::<PyArray>() {
         return PyArray::evaluated(x);
     }
-    let numpy = py.import("numpy")?;
-    let x = numpy.call_method1("asanyarray", (x,))?;
+    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if x.get_type().is(NDARRAY.import(py, "numpy", "ndarray")?)
+        && let Ok(tensor) = capsule::import_host(x)
+    {
+        return ndjit::from_dlpack(tensor, None, None).or_raise(py);
+    }
+    let x = py.import("numpy")?.call_method1("asarray", (x,))?;
     let dtype = x.getattr("dtype")?;
     let kind: String = dtype.getattr("kind")?.extract()?;
     match kind.as_str() {
@@ -196,7 +196,7 @@ fn argument(x: &Bound<'_, PyAny>) -> PyResult<Array> {
         }
         _ => return Err(wrong(format!("ndjit.numexpr computes with numbers, not with {}", dtype.str()?))),
     }
-    match capsule::import(&x) {
+    match capsule::import_host(&x) {
         Ok(tensor) => ndjit::from_dlpack(tensor, None, None).or_raise(py),
         // Elements of the other byte order.
         Err(error) if error.is_instance_of::<PyBufferError>(py) => {
@@ -227,8 +227,5 @@ impl TensorExport {
 /// NumPy's array with the memory of a tensor.
 fn numpy(py: Python<'_>, tensor: ManagedTensor) -> PyResult<Bound<'_, PyAny>> {
     static FROM_DLPACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let import = FROM_DLPACK.get_or_try_init(py, || {
-        Ok::<_, PyErr>(py.import("numpy")?.getattr("from_dlpack")?.unbind())
-    })?;
-    import.bind(py).call1((TensorExport(Mutex::new(Some(tensor))),))
+    FROM_DLPACK.import(py, "numpy", "from_dlpack")?.call1((TensorExport(Mutex::new(Some(tensor))),))
 }

@@ -6,6 +6,7 @@ The namespace is that of the Array API standard, with more functions of the engi
 
 from math import e, inf, nan, pi
 
+from ._doctor import doctor
 from ._errors import *
 from ._info import __array_namespace_info__
 from ._namespace import *

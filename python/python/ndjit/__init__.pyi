@@ -245,7 +245,19 @@ class PanicError(Error, builtins.RuntimeError):
     facts: list[str]
     place: tuple[str, int, int] | None
 
+class CancelledError(Error, builtins.RuntimeError):
+    code: str | None
+    help: str | None
+    facts: list[str]
+    place: tuple[str, int, int] | None
+
 class AxisError(ShapeError, builtins.IndexError):
+    code: str | None
+    help: str | None
+    facts: list[str]
+    place: tuple[str, int, int] | None
+
+class ExpressionError(builtins.SyntaxError, ParseError, builtins.TypeError):
     code: str | None
     help: str | None
     facts: list[str]
@@ -304,6 +316,7 @@ def degrees(x: Any, /) -> Array: ...
 def diff(x: Any, /, *, axis: int | tuple[int, ...] | None = -1, n: Any = 1, prepend: Any = None, append: Any = None) -> Array: ...
 def digamma(x: Any, /) -> Array: ...
 def divide(x1: Any, x2: Any, /) -> Array: ...
+def doctor() -> str: ...
 e: float
 def empty(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: str | None = None) -> Array: ...
 def empty_like(x: Any, /, *, dtype: DTypeLike | None = None, device: str | None = None) -> Array: ...
