@@ -145,6 +145,17 @@ fn indices(py: Python<'_>, parts: Vec<KeyPart>, alone: bool) -> PyResult<Vec<Ind
     Ok(indices)
 }
 
+/// An array and an index of it. A mask without axes selects along a new first axis.
+fn masked(x: Array, parts: Vec<KeyPart>) -> (Array, Vec<KeyPart>) {
+    match &parts[..] {
+        [KeyPart::Array(mask)] if mask.dtype() == DType::Bool && mask.shape().rank() == 0 => {
+            let mask = operation(|| ndjit::expand_dims(mask, 0));
+            (operation(|| ndjit::expand_dims(&x, 0)), vec![KeyPart::Array(mask)])
+        }
+        _ => (x, parts),
+    }
+}
+
 /// Computes the indices, which are checked, without the lock of the interpreter.
 fn compute_indices(py: Python<'_>, indices: &[Index]) -> PyResult<()> {
     for index in indices {
@@ -183,10 +194,13 @@ fn put(
     let value = updates(value)?;
     // As in NumPy several values are put at the elements of a mask one by one; one is put everywhere.
     let one = !matches!(&value, AnyOperand::Array(value) if value.shape().rank() > 0);
-    let (array, indices) = (x.borrow().operand(), indices(py, parts(key, &shape)?, one)?);
+    let (array, parts) = masked(x.borrow().value().clone(), parts(key, &shape)?);
+    let indices = indices(py, parts, one)?;
     let value = DynamicOperand::new(value);
     compute_indices(py, &indices)?;
-    indexed(py, operation(|| put(dynamic::at(array, indices), value)))
+    let result = operation(|| put(dynamic::at(array.operand(), indices), value));
+    let is_same = result.error().is_some() || *result.shape() == shape;
+    indexed(py, if is_same { result } else { operation(|| ndjit::squeeze(&result, 0)) })
 }
 
 #[pymethods]
@@ -197,9 +211,10 @@ impl PyArray {
         if let Some(slices) = slices(&parts) {
             return indexed(py, operation(|| ndjit::slice(x, slices)));
         }
-        let (x, indices) = (x.operand(), indices(py, parts, true)?);
+        let (x, parts) = masked(x.clone(), parts);
+        let indices = indices(py, parts, true)?;
         compute_indices(py, &indices)?;
-        indexed(py, operation(|| dynamic::at::<Array>(x, indices).get()))
+        indexed(py, operation(|| dynamic::at::<Array>(x.operand(), indices).get()))
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
