@@ -31,7 +31,8 @@ pub(crate) fn power(is_integral: bool, exponent: Option<ExprNumber>, column: u32
 pub(crate) fn axes(axes: &[isize], column: u32) -> Result<(), Problem> {
     match axes.iter().find(|axis| **axis < 0) {
         Some(axis) if is_numexpr() => {
-            Err(Problem::new(column, format!("axis {axis}: NumExpr numbers axes from 0")).help("count from the first axis"))
+            Err(Problem::new(column, format!("axis {axis}: NumExpr numbers axes from 0"))
+                .help("count from the first axis"))
         }
         _ => Ok(()),
     }

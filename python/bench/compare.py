@@ -109,7 +109,7 @@ def kernels_table(sizes, threads):
     """Rows of times and ratios, and the geometric means of ratios."""
     made = libraries(threads)
     own, peers = ("ndjit", "ndjit.numexpr"), [name for name in made if not name.startswith("ndjit")]
-    lines, ratios = [], {}
+    lines, ratios, inexact = [], {}, []
     lines.append("| kernel | elements | " + " | ".join(made) + " | best peer / ndjit |")
     lines.append("| --- | --: | " + " | ".join("--:" for _ in made) + " | --: |")
     for size in sizes:
@@ -121,7 +121,8 @@ def kernels_table(sizes, threads):
                 # numba writes into its last argument and returns nothing, except for sums.
                 got = call()
                 if got is not None and not np.allclose(np.asarray(got), expected, rtol=2e-3, atol=1e-4):
-                    sys.exit(f"{library} gives other elements for {name}")
+                    error = np.max(np.abs(np.asarray(got) / expected - 1))
+                    inexact.append(f"{library} differs from numpy by {error:.0%} in {name} of {size:,} elements.")
             found = times(calls)
             ratio = min(found[peer] for peer in peers) / min(found[library] for library in own)
             for peer in peers:
@@ -133,7 +134,7 @@ def kernels_table(sizes, threads):
     for size in sizes:
         cells = [f"{np.exp(np.mean(np.log(ratios[size, peer]))):.2f}" for peer in peers]
         means.append(f"| {size:,} | {' | '.join(cells)} |")
-    return lines, means
+    return [*lines, "", *inexact], means
 
 
 def overheads():

@@ -5,8 +5,8 @@
 
 use crate::error::{OrRaise, wrong};
 use ndjit::dlpack::{DLManagedTensor, DLManagedTensorVersioned, ManagedTensor};
-use pyo3::exceptions::{PyBufferError, PyTypeError};
 use ndjit::{Element, Kind};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;

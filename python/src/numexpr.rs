@@ -192,7 +192,9 @@ fn argument(x: &Bound<'_, PyAny>) -> PyResult<Array> {
     match kind.as_str() {
         "b" | "i" | "u" | "f" | "c" => {}
         "S" | "U" => {
-            return Err(PyNotImplementedError::new_err("ndjit.numexpr computes with numbers: there are no texts in it"));
+            return Err(PyNotImplementedError::new_err(
+                "ndjit.numexpr computes with numbers: there are no texts in it",
+            ));
         }
         _ => return Err(wrong(format!("ndjit.numexpr computes with numbers, not with {}", dtype.str()?))),
     }
