@@ -1,4 +1,5 @@
-//! The command line of ndjit, as a library for tests: one module per command. Expressions are those of `ndjit_expressions`.
+//! The command line of ndjit, as a library for tests and for the Python package: one module per command. Expressions are
+//! those of `ndjit_expressions`.
 //!
 //! Commands write to given streams. Exit codes are 0; 2 for a usage error (`CommandFailure::Usage`, or from clap); 1 for an
 //! invalid expression, graph or file, and for other failures.
@@ -27,8 +28,18 @@ pub mod table;
 use arguments::{Command, CommandLine};
 use clap::Parser;
 pub use outcome::Streams;
-pub use replacement::remove_on_signals;
+use replacement::remove_on_signals;
 use std::ffi::OsString;
+use std::io::{IsTerminal, stderr, stdout};
+
+/// Runs a command line as the program `ndjit`, with the streams of the process; returns the exit code.
+pub fn program<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> u8 {
+    if let Err(error) = remove_on_signals() {
+        eprintln!("note: signals leave files behind that are not whole: {error}");
+    }
+    let mut streams = Streams { out: &mut stdout().lock(), err: &mut stderr(), watched: stderr().is_terminal() };
+    run(arguments, &mut streams)
+}
 
 /// Runs a command line, which begins with the name of the program; returns the exit code.
 pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, streams: &mut Streams<'_>) -> u8 {

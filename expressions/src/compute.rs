@@ -8,7 +8,7 @@ use crate::numpy::MODULES;
 use crate::parser::BINARY;
 use crate::sequences::Sequences;
 use crate::value::{NodeValue, PlacedArgument};
-use crate::{Budget, arguments, dtypes, index, making, numbers, reducing};
+use crate::{Budget, arguments, dialect, dtypes, index, making, numbers, reducing};
 use ndjit::operand::AnyOperand;
 use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 
@@ -241,6 +241,9 @@ impl Computing<'_> {
     }
 
     fn op(&self, op: Op, operands: &[PlacedArgument], what: &str, column: u32) -> Result<NodeValue, Problem> {
+        if let (Op::Pow, [base, exponent]) = (op, operands) {
+            dialect::power(base.value.is_integral(), exponent.value.number(), exponent.column)?;
+        }
         let given: Option<Vec<ExprNumber>> = operands.iter().map(|x| x.value.number()).collect();
         if let Some(given) = given
             && let Some(number) = numbers::computed(op, what, &given, column)?
@@ -298,7 +301,7 @@ fn result(value: &NodeValue, column: u32) -> Result<Expr, Problem> {
         let help = format!("give it a wider dtype: `astype({number}, {wider})`");
         number.fits(result.dtype(), "the result", column, &help)?;
     }
-    Ok(result)
+    Ok(dialect::result(result))
 }
 
 /// The symbol of an operator.

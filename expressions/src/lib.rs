@@ -27,6 +27,7 @@ mod amounts;
 mod arguments;
 mod budget;
 mod compute;
+mod dialect;
 mod dtypes;
 mod error;
 mod index;

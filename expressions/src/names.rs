@@ -92,6 +92,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("cat", "concat"),
     ("concatenate", "concat"),
     ("conjugate", "conj"),
+    ("copy", "positive"),
     ("cumprod", "cumulative_prod"),
     ("cumsum", "cumulative_sum"),
     ("deg2rad", "radians"),

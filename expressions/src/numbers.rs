@@ -1,6 +1,7 @@
 //! Arithmetic on numbers only, as in Python: exact integers, otherwise 64-bit floats and complex numbers of these. The
 //! result is a weak number in operations with arrays.
 
+use crate::dialect;
 use crate::error::Problem;
 use crate::node::ExprNumber;
 use ndjit::debug::with_jit_disabled;
@@ -123,17 +124,10 @@ impl ExprNumber {
         }
     }
 
-    /// As a weak number. Under NumExpr's policy an integer of more than 32 bits is an `i64`, as there: as in C, the digits
-    /// of a number are its type, and no value that is computed decides.
+    /// As a weak number; in some [dialects](dialect) a wide integer has a dtype.
     pub(crate) fn scalar(self, column: u32) -> Result<Scalar, Problem> {
         Ok(match self {
-            ExprNumber::Int(n)
-                if let Ok(wide) = i64::try_from(n)
-                    && i32::try_from(n).is_err()
-                    && ndjit::policy().name() == Policy::NumExpr.name() =>
-            {
-                strong(wide)
-            }
+            ExprNumber::Int(n) if let Some(wide) = dialect::wide(n) => strong(wide),
             ExprNumber::Bool(truth) => weak(truth),
             ExprNumber::Float(x) => weak(x),
             ExprNumber::Imaginary(y) => weak(Complex::new(0.0, y)),

@@ -29,6 +29,7 @@ const ROWS: &[(&str, &str)] = &[
         "dot matmul einsum tensordot kron cross",
         "expressions have no matrix products yet; of vectors write `sum(v * w)`, of a matrix and a vector `sum(x * v, axis=1)`",
     ),
+    ("contains", "there are no texts in arrays: elements are numbers"),
     ("dstack", "write `stack([x, y], axis=2)`"),
     ("ediff1d", "write `diff(v)`"),
     ("empty empty_like", "write `zeros([2, 3])` or `zeros_like(x)`"),

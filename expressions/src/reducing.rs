@@ -1,6 +1,7 @@
 //! Calls of reductions, scans and sorts.
 
 use crate::arguments::BoundArguments;
+use crate::dialect;
 use crate::error::Problem;
 use crate::value::{NodeValue, PlacedArgument};
 use ndjit::dynamic::{self, Asked};
@@ -51,7 +52,10 @@ fn axis(x: Expr, given: &BoundArguments<'_>) -> Result<isize, Problem> {
 /// The given axes, or all, with `keepdims`.
 pub(crate) fn axes(given: &BoundArguments<'_>) -> Result<Axes, Problem> {
     let axes = match given.ints("axis")? {
-        Some(axes) => axes.axes(),
+        Some(axes) => {
+            dialect::axes(&axes, given.get("axis").map_or(given.column, |axis| axis.column))?;
+            axes.axes()
+        }
         None => (..).axes(),
     };
     Ok(if given.truth("keepdims")?.unwrap_or(false) { keepdims(axes) } else { axes })

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::node::ExprNumber;
 use ndjit::operand::{AnyOperand, Operand};
-use ndjit::{DType, Expr};
+use ndjit::{DType, Expr, Kind};
 
 /// A traced array, or another argument: numbers, dtypes, lists, texts.
 #[derive(Clone, Debug)]
@@ -46,6 +46,15 @@ impl NodeValue {
             NodeValue::Expr(_) | NodeValue::DType(_) | NodeValue::List(_) | NodeValue::Text(_) | NodeValue::None => {
                 None
             }
+        }
+    }
+
+    /// Whether the value is an integer, or an array of integers or bools.
+    pub fn is_integral(&self) -> bool {
+        match self {
+            NodeValue::Expr(x) => matches!(x.dtype().kind(), Kind::Int | Kind::UInt | Kind::Bool),
+            NodeValue::Number(number) => matches!(number, ExprNumber::Int(_) | ExprNumber::Bool(_)),
+            NodeValue::DType(_) | NodeValue::List(_) | NodeValue::Text(_) | NodeValue::None => false,
         }
     }
 

@@ -1,114 +1,231 @@
-#!/usr/bin/env python3
-"""The twelve kernels of `benches/peers/kernels.py` under `ndjit.jit`, beside the libraries that are installed there.
+"""Times of the twelve kernels from Python, beside numpy, numexpr, numba and jax: `python bench/compare.py [--write] [--sizes 1000 …]`.
 
-    python python/bench/compare.py                 # ndjit, NumPy, and numexpr, numba and JAX where they are
-    python python/bench/compare.py ndjit numpy     # these only
-    python python/bench/compare.py --calls         # the latency of calls on 8 elements
+Every library computes each kernel into new memory, in one process, in turns: per round one batch of calls of each, several rounds, and
+the least time counts. First calls, which compile, are not timed. `--write` writes `docs/benchmarks.md`.
+"""
 
-Prints the least time of a call in µs, and how many times longer each library takes. One thread, fresh results. Inputs are the
-same; results are compared with NumPy's, within 1e-4."""
-
-import importlib.util
-import json
+import argparse
+import datetime
 import os
+import platform
 import subprocess
 import sys
+import time
+import zlib
+from importlib import metadata
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-LIBRARIES = ["ndjit", "numpy", "numexpr", "numba", "jax"]
+import kernels
+import ndjit
+import ndjit.numexpr
+import numpy as np
+
+ROUNDS, BATCH = 7, 0.02
+HERE = Path(__file__).parent
 
 
-def peers():
-    """The module of the kernels."""
-    spec = importlib.util.spec_from_file_location("kernels", ROOT / "benches" / "peers" / "kernels.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def libraries(threads):
+    """Per library a function of a kernel's name and arguments that gives a call; `None` where it has no such kernel."""
+    found = {}
+
+    def eager(name, arguments):
+        x = [ndjit.asarray(a, copy=True) for a in arguments]
+        function = kernels.formulas(ndjit)[name]
+        # With `ndjit.jit(function)` here, functions are traced once.
+        return lambda: function(*x).block_until_ready()
+
+    found["ndjit"] = eager
+    texts = kernels.of_texts(ndjit.numexpr)
+    found["ndjit.numexpr"] = lambda name, arguments: lambda: texts[name](*arguments)
+    formulas = kernels.formulas(np)
+    found["numpy"] = lambda name, arguments: lambda: formulas[name](*arguments)
+    try:
+        import numexpr
+
+        numexpr.set_num_threads(threads)
+        theirs = kernels.of_texts(numexpr)
+        found["numexpr"] = lambda name, arguments: lambda: theirs[name](*arguments)
+    except ImportError:
+        pass
+    try:
+        import numba
+
+        numba.set_num_threads(threads)
+        serial, parallel = kernels.of_loops(numba, False), kernels.of_loops(numba, threads > 1)
+
+        def loop(name, arguments):
+            # Its threads take longer to start than small arrays to compute.
+            function = (serial if max(a.size for a in arguments) < 50_000 and name != "outer" else parallel)[name]
+            if name == "sumsq":
+                return lambda: function(*arguments)
+            shape = np.broadcast_shapes(*(a.shape for a in arguments))
+            dtype = np.complex64 if name == "mandel" else np.float32
+            return lambda: function(*arguments, np.empty(shape, dtype))
+
+        found["numba"] = loop
+    except ImportError:
+        pass
+    try:
+        import jax
+
+        def jitted(name, arguments):
+            x = [jax.device_put(a) for a in arguments]
+            function = jax.jit(kernels.formulas(jax.numpy)[name])
+            return lambda: function(*x).block_until_ready()
+
+        found["jax"] = jitted
+    except ImportError:
+        pass
+    return found
 
 
-class Namespace:
-    """What the kernels use of NumPy."""
-
-    def __getattr__(self, name):
-        import ndjit
-
-        return getattr(ndjit, name)
-
-
-def own(module):
-    """The records of ndjit."""
-    import ndjit
-    import numpy as np
-
-    kernels = module.kernels(Namespace())
-    kernels["sumsq"] = lambda x, y: ndjit.sum((x - y) ** 2)
-
-    def softmax(a):
-        e = ndjit.exp(a - ndjit.max(a, axis=1, keepdims=True))
-        return e / ndjit.sum(e, axis=1, keepdims=True)
-
-    kernels["softmax"] = softmax
-    plain = module.kernels(np)
-    for name, n, dtype in module.cases():
-        given = module.inputs(name, n, dtype)
-        f = ndjit.jit(kernels[name], threads=1)
-        arrays = [ndjit.asarray(x) for x in given]
-        if n <= 100_000:
-            with np.errstate(all="ignore"):
-                np.testing.assert_allclose(np.asarray(f(*arrays)), plain[name](*given), rtol=1e-4, atol=1e-4)
-        # A call is computed when it returns.
-        module.rec("ndjit", 1, name, dtype, n, "fresh", lambda: f(*arrays))
+def times(calls):
+    """The least time of each call, in seconds."""
+    batches = {}
+    for name, call in calls.items():
+        call()
+        call()
+        begun = time.perf_counter()
+        call()
+        batches[name] = max(1, int(BATCH / max(time.perf_counter() - begun, 1e-7)))
+    least = dict.fromkeys(calls, float("inf"))
+    for _ in range(ROUNDS):
+        for name, call in calls.items():
+            count = batches[name]
+            begun = time.perf_counter()
+            for _ in range(count):
+                call()
+            least[name] = min(least[name], (time.perf_counter() - begun) / count)
+    return least
 
 
-def records(library):
-    """The records of a library, in a process of its own, on one processor."""
-    pin = ["taskset", "-c", "0"] if sys.platform == "linux" else []
-    env = dict(os.environ, OMP_NUM_THREADS="1", NUMBA_DISABLE_INTEL_SVML="1")
-    if library == "ndjit":
-        command = [sys.executable, __file__, "--own"]
-    else:
-        command = [sys.executable, str(ROOT / "benches" / "peers" / "kernels.py"), "worker", library, "1"]
-    made = subprocess.run([*pin, *command], env=env, stdout=subprocess.PIPE, text=True)
-    found = [json.loads(line) for line in made.stdout.splitlines() if line.startswith("{")]
-    return {(r["kernel"], r["dtype"], r["n"]): r["min_s"] for r in found if r["mode"] == "fresh" and "min_s" in r}
+def shown(seconds):
+    """A time with three digits."""
+    unit, factor = ("s", 1) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
+    return f"{seconds * factor:.3g} {unit}"
 
 
-def calls():
-    """The latency of calls on 8 elements, in µs."""
-    import timeit
+def kernels_table(sizes, threads):
+    """Rows of times and ratios, and the geometric means of ratios."""
+    made = libraries(threads)
+    own, peers = ("ndjit", "ndjit.numexpr"), [name for name in made if not name.startswith("ndjit")]
+    lines, ratios, inexact = [], {}, []
+    lines.append("| kernel | elements | " + " | ".join(made) + " | best peer / ndjit |")
+    lines.append("| --- | --: | " + " | ".join("--:" for _ in made) + " | --: |")
+    for size in sizes:
+        for name in kernels.NAMES:
+            arguments = kernels.inputs(name, size)
+            calls = {library: make(name, arguments) for library, make in made.items()}
+            expected = np.asarray(calls["numpy"]())
+            for library, call in calls.items():
+                # numba writes into its last argument and returns nothing, except for sums.
+                got = call()
+                if got is not None and not np.allclose(np.asarray(got), expected, rtol=2e-3, atol=1e-4):
+                    error = np.max(np.abs(np.asarray(got) / expected - 1))
+                    inexact.append(f"{library} differs from numpy by {error:.0%} in {name} of {size:,} elements.")
+            found = times(calls)
+            ratio = min(found[peer] for peer in peers) / min(found[library] for library in own)
+            for peer in peers:
+                ratios.setdefault((size, peer), []).append(found[peer] / min(found[library] for library in own))
+            cells = " | ".join(shown(found[library]) for library in made)
+            lines.append(f"| {name} | {arguments[0].size if name != 'outer' else arguments[0].size ** 2:,} | {cells} | {ratio:.2f} |")
+            print(lines[-1], flush=True)
+    means = ["| elements | " + " | ".join(f"{peer} / ndjit" for peer in peers) + " |", "| --: | " + " | ".join("--:" for _ in peers) + " |"]
+    for size in sizes:
+        cells = [f"{np.exp(np.mean(np.log(ratios[size, peer]))):.2f}" for peer in peers]
+        means.append(f"| {size:,} | {' | '.join(cells)} |")
+    return [*lines, "", *inexact], means
 
-    import ndjit
-    import numpy as np
 
-    x, y = ndjit.ones(8).block_until_ready(), np.ones(8, np.float32)
-    f = ndjit.jit(lambda x: x * 2 + 1)
-    f(x)
-    names = {"f": f, "x": x, "y": y}
-    for name, text in {"jitted x * 2 + 1": "f(x)", "recorded x + x": "x + x", "computed x + x": "(x + x).block_until_ready()", "numpy y * 2 + 1": "y * 2 + 1"}.items():
-        print(f"{name:20} {min(timeit.repeat(text, globals=names, number=5000, repeat=30)) / 5000 * 1e6:6.2f}")
+def overheads():
+    """The times of single operations and calls."""
+    import numexpr
+
+    x = ndjit.asarray(np.ones(8, np.float32))
+    y = np.ones(8, np.float32)
+    held = [x]
+
+    def lazy():
+        held[0] = x + x
+
+    rows = {
+        "an operation, recorded": lazy,
+        "an operation, evaluated": lambda: (x + x).block_until_ready(),
+        "numpy: an operation": lambda: y + y,
+        "`ndjit.numexpr.evaluate`": lambda: ndjit.numexpr.evaluate("y + y * 2", {"y": y}),
+        "`numexpr.evaluate`": lambda: numexpr.evaluate("y + y * 2", {"y": y}),
+        "import from NumPy without a copy": lambda: ndjit.from_dlpack(y),
+        "export to NumPy without a copy": lambda: np.from_dlpack(x),
+    }
+    try:
+        import jax
+
+        z = jax.device_put(y)
+        rows["jax: an operation, evaluated"] = lambda: (z + z).block_until_ready()
+    except ImportError:
+        pass
+    return ["| of 8 elements | time |", "| --- | --: |", *(f"| {name} | {shown(t)} |" for name, t in times(rows).items())]
+
+
+def import_time(module):
+    """The time that `import` takes in a new process, the least of five."""
+    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout) for _ in range(5))
+
+
+def machine():
+    """The processor."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        return next(line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
 
 
 def main():
-    """Prints the table."""
-    if "--own" in sys.argv:
-        return own(peers())
-    if "--calls" in sys.argv:
-        return calls()
-    libraries = sys.argv[1:] or [name for name in LIBRARIES if importlib.util.find_spec(name)]
-    columns = {library: records(library) for library in libraries}
-    rows = list(peers().cases())
-    print("| kernel | dtype | elements | " + " | ".join(f"{name}, µs" if n == 0 else f"{name}, ×" for n, name in enumerate(libraries)) + " |")
-    print("| --- " * (len(libraries) + 3) + "|")
-    for kernel, n, dtype in rows:
-        own_time = columns[libraries[0]].get((kernel, dtype, n))
-        if own_time is None:
-            continue
-        cells = [f"{own_time * 1e6:.1f}"]
-        for library in libraries[1:]:
-            time = columns[library].get((kernel, dtype, n))
-            cells.append(f"{time / own_time:.1f}" if time else "")
-        print(f"| {kernel} | {dtype} | {n} | " + " | ".join(cells) + " |")
+    """Prints the page, or writes it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--sizes", nargs="*", type=int, default=[1000, 1_000_000, 10_000_000])
+    options = parser.parse_args()
+    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    packages = [f"{name} {metadata.version(name)}" for name in ("numpy", "numexpr", "numba", "jax")]
+    lines, means = kernels_table(options.sizes, threads)
+    modules = ("ndjit", "numpy", "numexpr", "numba", "jax")
+    library = Path(ndjit._ndjit.__file__).read_bytes()
+    page = [
+        "# Times from Python",
+        "",
+        f"{datetime.date.today()}, {machine()}, {threads} threads, CPython {platform.python_version()}, {', '.join(packages)}.",
+        "`python bench/compare.py --write` writes this page: every library computes each kernel (`bench/kernels.py`) in float32 into new",
+        "memory, in turns in one process; the least of seven batches counts. First calls, which compile, are not timed.",
+        "`ndjit` are lazy operations on its arrays, recorded and evaluated by each call; `ndjit.numexpr` is `evaluate` of a text on",
+        "NumPy's arrays. jax has its own arrays and is jitted. Machines are shared: compare columns, not pages.",
+        "",
+        "## Kernels: geometric means of ratios",
+        "Above 1, the faster of ndjit's two columns is faster than that library.",
+        "",
+        *means,
+        "",
+        "## Kernels: times",
+        "",
+        *lines,
+        "",
+        "## Overheads",
+        "",
+        *overheads(),
+        "",
+        "| `import` | time |",
+        "| --- | --: |",
+        *(f"| {module} | {shown(import_time(module))} |" for module in modules),
+        "",
+        f"The extension has {len(library) / 1e6:.1f} MB, {len(zlib.compress(library)) / 1e6:.1f} MB in the wheel.",
+    ]
+    text = "\n".join(page) + "\n"
+    if options.write:
+        (HERE.parent / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
 
 
 if __name__ == "__main__":

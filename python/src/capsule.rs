@@ -1,13 +1,16 @@
-//! DLPack capsules: the only file with `unsafe` code. A capsule owns its tensor until someone takes it, and renames the capsule
-//! to say so.
+//! Memory shared with Python: the only file with `unsafe` code. A DLPack capsule owns its tensor until someone takes it, and
+//! renames the capsule to say so. Results of calls may be written into NumPy's arrays.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, wrong};
 use ndjit::dlpack::{DLManagedTensor, DLManagedTensorVersioned, ManagedTensor};
+use ndjit::{Element, Kind};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict};
 use std::ffi::CStr;
 
@@ -79,20 +82,65 @@ fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<ManagedTensor> {
 /// The tensor of an object with `__dlpack__`.
 pub fn import(x: &Bound<'_, PyAny>) -> PyResult<ManagedTensor> {
     let py = x.py();
-    let device: (i32, i32) = x.call_method0("__dlpack_device__")?.extract()?;
+    let device: (i32, i32) = x.call_method0(intern!(py, "__dlpack_device__"))?.extract()?;
+    if device == HOST {
+        return import_host(x);
+    }
+    // Some exporters copy to the host where it is asked for.
     let options = PyDict::new(py);
     options.set_item("max_version", (1, 1))?;
-    if device != HOST {
-        // Some exporters copy to the host where it is asked for.
-        options.set_item("dl_device", HOST)?;
-    }
-    let capsule = match x.call_method("__dlpack__", (), Some(&options)) {
+    options.set_item("dl_device", HOST)?;
+    taken(&x.call_method(intern!(py, "__dlpack__"), (), Some(&options))?)
+}
+
+/// The tensor of an object with `__dlpack__` on the host.
+pub fn import_host(x: &Bound<'_, PyAny>) -> PyResult<ManagedTensor> {
+    static OPTIONS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let py = x.py();
+    let options = OPTIONS.get_or_try_init(py, || -> PyResult<Py<PyDict>> {
+        let options = PyDict::new(py);
+        options.set_item("max_version", (1, 1))?;
+        Ok(options.unbind())
+    })?;
+    match x.call_method(intern!(py, "__dlpack__"), (), Some(options.bind(py))) {
         // An exporter of before version 1 takes no version.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) && device == HOST => x.call_method0("__dlpack__")?,
-        other => other?,
-    };
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => taken(&x.call_method0("__dlpack__")?),
+        capsule => taken(&capsule?),
+    }
+}
+
+fn taken(capsule: &Bound<'_, PyAny>) -> PyResult<ManagedTensor> {
     match capsule.cast::<PyCapsule>() {
         Ok(capsule) => take(capsule),
         Err(_) => Err(PyBufferError::new_err("`__dlpack__` gave no capsule")),
     }
+}
+
+/// Calls `write` with the elements of NumPy's array `into`, if it has this type and shape, and is writable and in row-major order.
+pub fn with_elements<T: Element, R>(
+    into: &Bound<'_, PyAny>,
+    shape: &[usize],
+    write: impl FnOnce(&mut [T]) -> R,
+) -> PyResult<Option<R>> {
+    let interface = into.getattr(intern!(into.py(), "__array_interface__"))?.cast_into::<PyDict>()?;
+    let item = |name: &str| interface.get_item(name)?.ok_or_else(|| wrong(format!("an array without {name}")));
+    let (address, is_read_only): (usize, bool) = item("data")?.extract()?;
+    let (own, ty): (Vec<usize>, String) = (item("shape")?.extract()?, item("typestr")?.extract()?);
+    let first: *mut T = std::ptr::with_exposed_provenance_mut(address);
+    // A byte of NumPy's may be an invalid bool. Elements of the other byte order have another type.
+    let fits = T::DTYPE.kind() != Kind::Bool
+        && cfg!(target_endian = "little")
+        && T::DTYPE.row().npy == Some(&*ty)
+        && own == shape
+        && item("strides")?.is_none()
+        && !is_read_only
+        && first.is_aligned();
+    let size: usize = shape.iter().product();
+    if !fits || size == 0 {
+        return Ok(None);
+    }
+    // SAFETY: NumPy's array has `size` elements of this type from there on, contiguous, aligned and writable, as checked, and any
+    // bytes are a value of a number. `into` holds them until the end of this call. Callers pass no array that they read meanwhile;
+    // as for NumPy's own functions, other threads of the user that access them are the user's error.
+    Ok(Some(write(unsafe { std::slice::from_raw_parts_mut(first, size) })))
 }

@@ -15,67 +15,68 @@ use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyMemoryVie
 const DEEPEST: usize = 64;
 
 /// Calls a macro with the Rust type of a dtype.
+#[macro_export]
 macro_rules! with_element {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {
-            DType::Bool => {
+            ndjit::DType::Bool => {
                 type $t = bool;
                 $body
             }
-            DType::U8 => {
+            ndjit::DType::U8 => {
                 type $t = u8;
                 $body
             }
-            DType::U16 => {
+            ndjit::DType::U16 => {
                 type $t = u16;
                 $body
             }
-            DType::U32 => {
+            ndjit::DType::U32 => {
                 type $t = u32;
                 $body
             }
-            DType::U64 => {
+            ndjit::DType::U64 => {
                 type $t = u64;
                 $body
             }
-            DType::I8 => {
+            ndjit::DType::I8 => {
                 type $t = i8;
                 $body
             }
-            DType::I16 => {
+            ndjit::DType::I16 => {
                 type $t = i16;
                 $body
             }
-            DType::I32 => {
+            ndjit::DType::I32 => {
                 type $t = i32;
                 $body
             }
-            DType::I64 => {
+            ndjit::DType::I64 => {
                 type $t = i64;
                 $body
             }
-            DType::Bf16 => {
-                type $t = bf16;
+            ndjit::DType::Bf16 => {
+                type $t = ndjit::bf16;
                 $body
             }
-            DType::F16 => {
-                type $t = f16;
+            ndjit::DType::F16 => {
+                type $t = ndjit::f16;
                 $body
             }
-            DType::F32 => {
+            ndjit::DType::F32 => {
                 type $t = f32;
                 $body
             }
-            DType::F64 => {
+            ndjit::DType::F64 => {
                 type $t = f64;
                 $body
             }
-            DType::C64 => {
-                type $t = Complex<f32>;
+            ndjit::DType::C64 => {
+                type $t = ndjit::Complex<f32>;
                 $body
             }
-            DType::C128 => {
-                type $t = Complex<f64>;
+            ndjit::DType::C128 => {
+                type $t = ndjit::Complex<f64>;
                 $body
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::notation::PythonNotation;
 use crate::place;
-use ndjit::{Error, ErrorCode, report};
+use ndjit::{Error, ErrorCode, SourceLoc, report};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -44,23 +44,34 @@ fn origin(fact: &str) -> Option<String> {
 
 /// The exception of an error, of this class.
 pub fn raised_as(py: Python<'_>, error: &Error, class: &str) -> PyErr {
+    let facts = error.facts();
+    let mut error = error.clone().with_origins(|n| facts.get(n).and_then(|fact| origin(fact)));
+    let help = error.way_out().map(|help| help.in_notation(&PythonNotation));
+    if let Some(help) = &help {
+        error = error.help(help.clone());
+    }
+    let place = place::of_user(py);
+    if let Some(place) = place {
+        error = error.moved(place);
+    }
+    exception(py, class, &report(&error), &error, help.as_deref(), place)
+}
+
+/// The exception of a class, with the report of an error.
+pub fn exception(
+    py: Python<'_>,
+    class: &str,
+    report: &str,
+    error: &Error,
+    help: Option<&str>,
+    place: Option<SourceLoc>,
+) -> PyErr {
     static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let make = || -> PyResult<PyErr> {
         let classes = CLASSES.get_or_try_init(py, || -> PyResult<Py<PyDict>> {
             Ok(py.import("ndjit._errors")?.getattr("CLASSES")?.cast_into::<PyDict>()?.unbind())
         })?;
-        let facts = error.facts();
-        let mut error = error.clone().with_origins(|n| facts.get(n).and_then(|fact| origin(fact)));
-        let help = error.way_out().map(|help| help.in_notation(&PythonNotation));
-        if let Some(help) = &help {
-            error = error.help(help.clone());
-        }
-        let place = place::of_user(py);
-        if let Some(place) = place {
-            error = error.moved(place);
-        }
-        let text = report(&error);
-        let text = text.split_once(": ").map_or(&*text, |(_, rest)| rest);
+        let text = report.split_once(": ").map_or(report, |(_, rest)| rest);
         let class = classes.bind(py).get_item(class)?;
         let class = class.map_or_else(|| py.import("ndjit._errors")?.getattr("Error"), Ok)?;
         let exception = class.call1((text,))?;

@@ -161,6 +161,19 @@ fn indices(py: Python<'_>, parts: Vec<KeyPart>, alone: bool) -> PyResult<Vec<Ind
     Ok(indices)
 }
 
+/// An array and an index of it, and whether the array has a new first axis: a mask without axes selects along one.
+fn masked(x: AnyOperand, parts: Vec<KeyPart>) -> (AnyOperand, Vec<KeyPart>, bool) {
+    match <[KeyPart; 1]>::try_from(parts) {
+        Ok([KeyPart::Array(mask)]) if mask.dtype == DType::Bool && mask.shape.rank() == 0 => {
+            let operand = operation(|| ndjit::expand_dims(mask.operand, 0));
+            let mask = ArrayKey { operand, dtype: DType::Bool, shape: Shape::from([1]) };
+            (operation(|| ndjit::expand_dims(x, 0)), vec![KeyPart::Array(mask)], true)
+        }
+        Ok(parts) => (x, parts.into(), false),
+        Err(parts) => (x, parts, false),
+    }
+}
+
 /// Computes the indices, which are checked, without the lock of the interpreter.
 fn compute_indices(py: Python<'_>, indices: &[Index]) -> PyResult<()> {
     for index in indices {
@@ -209,9 +222,11 @@ fn put(
         AnyOperand::Expr(value) => value.shape().rank() == 0,
         AnyOperand::Scalar(_) => true,
     };
-    let (array, indices) = (x.borrow().operand(py)?, indices(py, parts(key, &shape)?, one)?);
+    let (array, parts, expanded) = masked(x.borrow().operand(py)?, parts(key, &shape)?);
+    let indices = indices(py, parts, one)?;
     compute_indices(py, &indices)?;
-    indexed(py, operation(|| put(dynamic::at(array, indices), value)))
+    let result = operation(|| put(dynamic::at(array, indices), value));
+    indexed(py, if expanded { operation(|| ndjit::squeeze(result, 0)) } else { result })
 }
 
 #[pymethods]
@@ -230,6 +245,7 @@ impl PyArray {
                 return Err(no_elements(py, TracedRef::of(mask).or_raise(py)?, "a mask as an index", MASK));
             }
         }
+        let (x, parts, _) = masked(x, parts);
         let indices = indices(py, parts, true)?;
         compute_indices(py, &indices)?;
         indexed(py, operation(|| dynamic::at::<AnyOperand>(x, indices).get()))

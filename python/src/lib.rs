@@ -6,6 +6,7 @@
 mod array;
 #[allow(unsafe_code)]
 mod capsule;
+mod command;
 mod dtype;
 mod elements;
 mod error;
@@ -13,6 +14,7 @@ mod functions;
 mod index;
 mod jit;
 mod notation;
+mod numexpr;
 mod operand;
 mod operators;
 mod place;
@@ -29,6 +31,8 @@ use pyo3::prelude::*;
 mod _ndjit {
     #[pymodule_export]
     use super::array::{_from_bytes, PyArray};
+    #[pymodule_export]
+    use super::command::{_command, _doctor};
     #[pymodule_export]
     use super::dtype::PyDType;
     #[pymodule_export]
@@ -54,6 +58,8 @@ mod _ndjit {
     #[pymodule_export]
     use super::jit::{_is_operand, _is_tracing, PyJitted};
     #[pymodule_export]
+    use super::numexpr::ArrayExpression;
+    #[pymodule_export]
     use super::settings::{PolicyBlock, default_dtypes, get_policy, set_defaults, set_policy};
     #[pymodule_export]
     use super::tables::{_function, _tables};
@@ -72,6 +78,7 @@ mod _ndjit {
         main_interpreter(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("MAX_RANK", ndjit::MAX_RANK)?;
+        module.add("_build", if cfg!(debug_assertions) { "debug build" } else { "release build" })?;
         for dtype in ndjit::DType::ALL {
             module.add(dtype.row().long, dtype::object(module.py(), dtype)?)?;
         }

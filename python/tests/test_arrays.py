@@ -185,3 +185,14 @@ def test_many_threads_compute():
     for thread in threads:
         thread.join()
     assert results == [499500 * n for n in range(16)]
+
+
+def test_masks_without_axes_select_along_a_new_axis():
+    for truth in (True, False):
+        for source in (np.array(5.0), np.array([[1.0, 2.0], [3.0, 4.0]])):
+            x, mask = ndjit.asarray(source), ndjit.asarray(truth)
+            assert x[mask].shape == source[np.asarray(truth)].shape
+            assert np.asarray(x[mask]).tolist() == source[np.asarray(truth)].tolist()
+            source[np.asarray(truth)] = 7
+            x[mask] = 7
+            assert x.shape == source.shape and x.tolist() == source.tolist()

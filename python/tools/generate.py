@@ -147,6 +147,7 @@ RESULT_TYPES = {
     "broadcast_shapes": "tuple[int, ...]",
     "can_cast": "builtins.bool",
     "default_dtypes": "list[DType]",
+    "doctor": "str",
     "finfo": "Any",
     "get_policy": "str",
     "iinfo": "Any",

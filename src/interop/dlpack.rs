@@ -118,6 +118,49 @@ impl Array {
         self.exported(copy.into()).map_err(|error| error.at(place))
     }
 
+    /// Exports the array as a tensor that its receiver may write to, without a copy if nothing else shares the elements,
+    /// and they are the library's own and in row-major order. Pending operations run first.
+    ///
+    /// ```
+    /// use ndjit::Array;
+    ///
+    /// let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([3.0f32, 4.0]));
+    /// let address = x.to_dlpack(None)?.dl_tensor().data.addr();
+    /// let own = x.into_dlpack()?;
+    /// assert!(own.dl_tensor().data.addr() == address && !own.is_read_only());
+    /// // The elements of an array with a clone are copied.
+    /// let shared = y.clone().into_dlpack()?;
+    /// assert!(shared.dl_tensor().data.addr() != y.to_dlpack(None)?.dl_tensor().data.addr());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`eval`](Array::eval); `Allocation` if a copy cannot be allocated.
+    #[track_caller]
+    pub fn into_dlpack(self) -> Result<ManagedTensor> {
+        let place = SourceLoc::caller();
+        self.given_away().map_err(|error| error.at(place))
+    }
+
+    fn given_away(self) -> Result<ManagedTensor> {
+        let (dtype, shape) = (self.dtype(), self.shape().clone());
+        let elements = self.elements()?;
+        let buffer = match &elements.memory {
+            Memory::Host(buffer) if elements.layout.is_none() => Arc::clone(buffer),
+            _ => return self.exported(Some(true)),
+        };
+        drop(self);
+        let own = match Arc::try_unwrap(buffer) {
+            // Memory of another library is not writable.
+            Ok(mut own) => match own.as_bytes_mut() {
+                Ok(_) => own,
+                Err(_) => Buffer::from_bytes(own.as_bytes())?,
+            },
+            Err(shared) => Buffer::from_bytes(shared.as_bytes())?,
+        };
+        ManagedTensor::owned(own, dtype, &shape)
+    }
+
     fn exported(&self, copy: Option<bool>) -> Result<ManagedTensor> {
         let (dtype, shape) = (self.dtype(), self.shape());
         match (&self.elements()?.memory, copy) {

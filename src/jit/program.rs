@@ -6,7 +6,7 @@ use crate::api::config::{self, Config, Settings};
 use crate::array::node::Array;
 use crate::jit::compiled::unexpected;
 use crate::jit::erased::{self, Core};
-use crate::jit::input::{Arg, Input, known};
+use crate::jit::input::{Arg, Destinations, Input, Sinks, known};
 use crate::jit::lowering::lower;
 use crate::jit::output::Collected;
 use crate::jit::spec::Spec;
@@ -232,6 +232,39 @@ impl Program {
             let mut args = inputs.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
             self.check(&args)?;
             Ok(self.core.call(&mut args, &[], Some(place))?.items().to_vec())
+        };
+        call().map_err(|e: Error| e.at(place))
+    }
+
+    /// Writes the results of a [`call`](Program::call) to memory of the caller, in row-major order: `&mut [T]`, or a tuple
+    /// of these for several results.
+    ///
+    /// ```
+    /// use ndjit::{Array, DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// let mut doubled = [0f32; 2];
+    /// program.call_into([&Array::from([1.0f32, 2.0])], &mut doubled)?;
+    /// assert_eq!(doubled, [2.0, 4.0]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`call`](Program::call); `Arity` if the number of destinations differs from that of results; `Argument` for
+    /// a destination with another dtype or size than its result.
+    #[track_caller]
+    pub fn call_into<'a, 'b, I: Input<'a>>(
+        &self,
+        inputs: impl IntoIterator<Item = I>,
+        into: impl Destinations<'b>,
+    ) -> Result<()> {
+        let place = SourceLoc::caller();
+        let mut destinations = Sinks::new();
+        into.destinations(&mut destinations);
+        let call = || {
+            let mut args = inputs.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
+            self.check(&args)?;
+            self.core.call_into((&mut args, &[]), &mut destinations, place)
         };
         call().map_err(|e: Error| e.at(place))
     }

@@ -220,6 +220,13 @@ doors! {
         let x = if c.one_in(2) { x.reshape([1, -1]).flip(1) } else { x.clone() };
         [from_dlpack(x.to_dlpack(copy)?, None, again)?]
     };
+    "into_dlpack" |c, x| {
+        let x = if c.one_in(2) { x.reshape([1, -1]).flip(1) } else { x.clone() };
+        let x = if c.one_in(2) { &x + &x } else { x };
+        let own = x.into_dlpack()?;
+        assert!(!own.is_read_only(), "an exported array is its receiver's");
+        [from_dlpack(own, None, None)?]
+    };
     "ManagedTensor" |c, _x| [from_dlpack(ManagedTensor::from_owner(vec![1i32; c.below(9)], shape(c))?, None, None)?];
     "donate" |c, x| { let f = jit(|x: Expr, n: Expr| x * 2 + n); [f.call((x.clone().donate(), number(c)))?] };
     "call" |c, x| { let f = function(); f.call((&wide_of_few(c, x), x))? };
@@ -281,6 +288,7 @@ doors! {
         seen(program.inputs().iter().filter(|spec| spec.is_number()).count());
         drop(program.explain(stage(c)));
         drop(program.call([x, x]));
+        drop(program.call_into([x, x], (&mut vec![0f32; x.len()], &mut vec![0f32; x.len()])));
         match program.with_rows(count(c)) {
             Some(other) => seen((other.inputs(), other.results())),
             None => [],
@@ -397,7 +405,7 @@ doors! {
                 2 => dynamic::gradients("fuzz", &at, |own| own.iter().map(|&x| sum(x * x, ..)).collect()).map(|made| made.1),
                 _ => Ok(dynamic::vmap("fuzz", &[(at[0], Some(0))], None, |own| vec![own[0] * 2])),
             };
-            (made.unwrap_or_else(|_| y), own.to_vec())
+            (made.unwrap_or(y), own.to_vec())
         });
         let which = c.below(4);
         seen((f.configured(|config| config.threads = Some(1)).config(), dynamic::is_tracing(), f.last_page().is_err()));

@@ -8,6 +8,7 @@ from math import e, inf, nan, pi
 
 from . import tree
 from ._control import *
+from ._doctor import doctor
 from ._errors import *
 from ._info import __array_namespace_info__
 from ._jit import jit

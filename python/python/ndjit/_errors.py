@@ -31,6 +31,14 @@ CLASSES["axis"] = type(
     (CLASSES["shape"], builtins.IndexError),
     {"__doc__": "An axis that is not there, is named twice, or has another extent.", "__module__": "ndjit"},
 )
+CLASSES["expression"] = type(
+    "ExpressionError",
+    (builtins.SyntaxError, CLASSES["parse"], builtins.TypeError),
+    {
+        "__doc__": "A text that is no expression. numexpr raises whichever of three exceptions Python gives; this is all of them.",
+        "__module__": "ndjit",
+    },
+)
 globals().update({cls.__name__: cls for cls in CLASSES.values()})
 __all__ = ["Error", *(cls.__name__ for cls in CLASSES.values())]
 Error.__module__ = "ndjit"
