@@ -18,7 +18,6 @@ const ROWS: &[(&str, &str)] = &[
         "convolve correlate",
         "of vectors write `sum(sliding_window(v, 3) * w[:3], axis=-1)`, for `convolve` with `w[2::-1]`",
     ),
-    ("copy", "nothing is changed in place, so `x` needs no copy"),
     (
         "cov corrcoef",
         "of vectors write `mean((v - mean(v)) * (w - mean(w)))`, over `std(v) * std(w)` for the correlation",
