@@ -15,7 +15,7 @@ def test_the_examples_give_what_they_say(name):
     assert attempted > 0 and failed == 0
 
 
-@pytest.mark.parametrize("name", ["docs/jax.md", "docs/sharp-bits.md", "README.md"])
+@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/numpy.md", "docs/jax.md", "docs/sharp-bits.md", "README.md"])
 def test_the_blocks_of_a_page_run(name):
     text = (Path(__file__).parent.parent / name).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
