@@ -8,6 +8,8 @@
 mod bodies;
 mod bytes;
 mod flow;
+#[cfg(test)]
+mod memory;
 mod recurrences;
 mod relaxation;
 mod series;
