@@ -49,6 +49,17 @@ pub struct DynamicJitted {
 }
 
 /// The results of a call of a [`DynamicJitted`] function: arrays, and their structure.
+///
+/// ```
+/// use ndjit::dynamic::{DynamicJitted, DynamicResults};
+/// use ndjit::operand::Operand;
+/// use ndjit::{Array, SourceLoc};
+///
+/// let f = DynamicJitted::new("pair", SourceLoc::caller(), |x, _| (vec![x[0] + 1, x[0] * 2], vec![2, 7]));
+/// let results: DynamicResults = f.call(&[Array::from([3, 4]).operand()], &[])?;
+/// assert_eq!((results.structure(), results.into_iter().count()), (&[2, 7][..], 2));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 pub struct DynamicResults {
     arrays: Arrays,
     structure: Lengths,
@@ -261,6 +272,17 @@ impl IntoIterator for DynamicResults {
 }
 
 /// The arrays of [`DynamicResults`], in order.
+///
+/// ```
+/// use ndjit::dynamic::{DynamicArrays, DynamicJitted};
+/// use ndjit::operand::Operand;
+/// use ndjit::{Array, SourceLoc};
+///
+/// let f = DynamicJitted::new("double", SourceLoc::caller(), |x, _| (vec![x[0] * 2], vec![]));
+/// let mut arrays: DynamicArrays = f.call(&[Array::from([3, 4]).operand()], &[])?.into_iter();
+/// assert_eq!(arrays.next().map(|x| x.to_string()), Some("[6 8]".to_owned()));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
 pub struct DynamicArrays(smallvec::IntoIter<[Array; ndjit_eval::plan::compiled::RESULTS]>);
 
 impl Iterator for DynamicArrays {

@@ -383,6 +383,8 @@ impl Fusing<'_> {
         let KernelPlan { group, space, roots, stored, kind } = plan;
         // The operands of matrix products are stored.
         let fuse = fuse && !matches!(kind, PlanKind::Kind(KernelKind::Contract(_)));
+        // A kernel that changes part of an array in place reads no other part of it.
+        let changes_part = matches!(kind, PlanKind::Scatter(..) | PlanKind::Kind(KernelKind::Part(_)));
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();
@@ -397,7 +399,8 @@ impl Fusing<'_> {
             let root = is_root(self.kind(value));
             let apart = !root && of != group && fuse;
             let instead = || {
-                !needed[value.index()]
+                !changes_part
+                    && !needed[value.index()]
                     && *graph.shape(value) == space
                     && groups.is_cheaper_than_loaded(graph, value, group)
             };
