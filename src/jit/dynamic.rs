@@ -57,7 +57,8 @@ pub struct DynamicJitted {
 ///
 /// let f = DynamicJitted::new("pair", SourceLoc::caller(), |x, _| (vec![x[0] + 1, x[0] * 2], vec![2, 7]));
 /// let results: DynamicResults = f.call(&[Array::from([3, 4]).operand()], &[])?;
-/// assert_eq!((results.structure(), results.into_iter().count()), (&[2, 7][..], 2));
+/// assert_eq!(results.structure(), [2, 7]);
+/// assert_eq!(results.into_iter().count(), 2);
 /// # Ok::<(), ndjit::Error>(())
 /// ```
 pub struct DynamicResults {
