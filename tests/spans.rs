@@ -80,7 +80,7 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::lower pass="fuse"
     ndjit::lower pass="tile"
     ndjit::lower pass="schedule"
-    ndjit::lower pass="trips"
+    ndjit::lower pass="ranges"
     ndjit::lower pass="loop_kernels"
     ndjit::compile kernels=2
     ndjit::launch launch=0 nests=2

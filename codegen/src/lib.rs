@@ -19,5 +19,5 @@ pub mod x64;
 pub use lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, NumberedControl, Options};
 pub use ndjit_transform::access::{TracedIndex, TracedRow};
 pub use pipeline::{lower, lower_observed};
-pub use scheduled::{Scheduled, TileLoop, TracedTrips};
+pub use scheduled::{LoopRange, RangeEnd, Scheduled, TileLoop};
 pub use work::Work;

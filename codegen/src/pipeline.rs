@@ -93,6 +93,7 @@ trait PassProgram {
 const TRACED: &[Pass<TracedProgram, Options>] = &[
     Pass { name: "inline", stage: "graph", run: TracedProgram::inline },
     Pass { name: "fp_contract", stage: "graph", run: TracedProgram::fp_contract },
+    Pass { name: "sink", stage: "graph", run: TracedProgram::sink },
     Pass { name: "hoist", stage: "graph", run: TracedProgram::hoist },
     Pass { name: "commit", stage: "typed", run: TracedProgram::commit },
 ];
@@ -115,7 +116,7 @@ const GRAPH: &[Pass<GraphProgram, Options>] = &[
 /// Passes on its steps, once the graphs of its control flow are lowered.
 const STEPS: &[Pass<GraphProgram, Options>] = &[
     Pass { name: "schedule", stage: "loops", run: GraphProgram::schedule },
-    Pass { name: "trips", stage: "loops", run: GraphProgram::trips },
+    Pass { name: "ranges", stage: "loops", run: GraphProgram::ranges },
     Pass { name: "loop_kernels", stage: "loops", run: GraphProgram::loop_kernels },
 ];
 

@@ -4,6 +4,7 @@ use ndjit_ir::DType;
 use ndjit_ir::graph::{SlotId, Value};
 use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_transform::access::{TracedIndex, TracedRow};
+use smallvec::SmallVec;
 use std::fmt::{self, Display, Formatter};
 
 /// One kernel after the schedule pass.
@@ -23,8 +24,8 @@ pub struct Scheduled {
     /// Operands, inputs before outputs, that begin at a row of run-time index. An out-of-bounds index is clamped for an input; an
     /// output stores nothing.
     pub rows: Vec<(usize, TracedRow)>,
-    /// The number of trips of a loop that have an effect.
-    pub trips: Option<TracedTrips>,
+    /// Loops of which only some indices have an effect.
+    pub ranges: SmallVec<[LoopRange; 1]>,
     /// Slot and dtype of each literal.
     pub literals: Vec<(SlotId, DType)>,
     /// The loop to cut into tiles, in a launch of several kernels.
@@ -32,23 +33,71 @@ pub struct Scheduled {
 }
 
 impl Display for Scheduled {
-    /// The loops, their run-time arguments, and the loop that ends early.
+    /// The loops, their run-time arguments, and the loops that begin late or end early.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n{}", self.nest, self.domain)?;
-        let Some(TracedTrips { index, count, more }) = self.trips else { return Ok(()) };
-        write!(f, "\n; i{index} ends after as many trips as {} says, and {more} more", count.value)
+        self.ranges.iter().try_for_each(|range| write!(f, "\n; {range}"))
     }
 }
 
-/// The run-time trip count of a reduced loop. Further trips would change no bit.
+/// The indices of a loop that have an effect: others would change no bit. At least one is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TracedTrips {
+pub struct LoopRange {
     /// The loop.
     pub index: usize,
-    /// An integer: the trip count, clamped to the loop's extent.
+    /// The number of its indices per integer.
+    pub step: usize,
+    /// The first one, clamped to the loop.
+    pub from: Option<RangeEnd>,
+    /// The one behind the last, clamped to the loop.
+    pub to: Option<RangeEnd>,
+}
+
+/// An end of a range: an integer in memory, and a number to add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangeEnd {
+    /// The integer.
     pub count: TracedIndex,
-    /// Additional trips.
+    /// The number to add.
     pub more: isize,
+}
+
+impl LoopRange {
+    /// A range that includes both; `None` if that is not known to exclude anything.
+    pub(crate) fn join(self, other: LoopRange) -> Option<LoopRange> {
+        let outer = |own: Option<RangeEnd>, other: Option<RangeEnd>, of: fn(isize, isize) -> isize| {
+            let (own, other) = own.zip(other).filter(|(own, other)| own.count == other.count)?;
+            Some(RangeEnd { count: own.count, more: of(own.more, other.more) })
+        };
+        let (from, to) = (outer(self.from, other.from, isize::min), outer(self.to, other.to, isize::max));
+        let same = (self.index, self.step) == (other.index, other.step);
+        (same && (from.is_some() || to.is_some())).then_some(LoopRange { from, to, ..self })
+    }
+
+    /// A range that includes all that is in both.
+    pub(crate) fn meet(self, other: LoopRange) -> LoopRange {
+        if (self.index, self.step) != (other.index, other.step) {
+            return self;
+        }
+        LoopRange { from: self.from.or(other.from), to: self.to.or(other.to), ..self }
+    }
+}
+
+impl Display for LoopRange {
+    /// `i1 from 2 * (%4 + 1) to 2 * (%4 + 3)`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let LoopRange { index, step, from, to } = *self;
+        write!(f, "i{index}")?;
+        for (word, end) in [("from", from), ("to", to)] {
+            let Some(RangeEnd { count, more }) = end else { continue };
+            match (step, more) {
+                (1, 0) => write!(f, " {word} {}", count.value)?,
+                (1, _) => write!(f, " {word} {} + {more}", count.value)?,
+                _ => write!(f, " {word} {step} * ({} + {more})", count.value)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The loop that tiles cut in a kernel.

@@ -9,13 +9,14 @@ mod layouts;
 pub use inputs::{Difference, ProgramInputs, compare, lowered};
 use ndjit_codegen::pipeline;
 use ndjit_codegen::target::{Target, VectorWidth};
-use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, Scheduled};
+use ndjit_codegen::{LoopRange, Lowered, LoweredControl, LoweredKernel, LoweredStep, Options, RangeEnd, Scheduled};
 use ndjit_ir::graph::{Slot, Value};
 use ndjit_ir::loops::{IterationDomain, LoopNest};
 use ndjit_ir::{DType, Error, ErrorCode, Literal, LiteralValue, Result, Shape};
 use ndjit_math::interp::{Tensor, Tensors, eval_control, eval_graph, eval_nest};
 use ndjit_random::Program;
 use ndjit_runtime::{Argument, Buffer, Executable, Execution, Output, RunOptions};
+use ndjit_transform::access::TracedIndex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -137,7 +138,14 @@ fn loops(lowered: &Lowered, program: &Program, given: &ProgramInputs, expanded: 
                 // Another kernel stored a part of it.
                 (Some(made), _) => Ok(made.clone()),
                 (None, Some(rest)) => whole(&made, rest),
-                (None, None) => Tensor::zeros(graph.ty(*v), graph.shape(*v).clone()),
+                (None, None) => {
+                    let mut memory = Tensor::zeros(graph.ty(*v), graph.shape(*v).clone())?;
+                    // What lies outside of ranges has no effect.
+                    if !scheduled.ranges.is_empty() && memory.dtype != DType::Bool {
+                        memory.bytes.fill(0xa5);
+                    }
+                    Ok(memory)
+                }
             })
             .collect::<Result<_>>()?;
         let sizes = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes.len()).collect::<Vec<usize>>();
@@ -152,24 +160,36 @@ fn loops(lowered: &Lowered, program: &Program, given: &ProgramInputs, expanded: 
     Ok(graph.outputs().iter().zip(&lowered.stored).map(shaped).collect())
 }
 
-/// The domain with operands at their rows; `None` if the stored row does not exist.
+/// The domain with operands at their rows, and loops restricted to their ranges; `None` if the stored row does not exist.
 fn at_rows(scheduled: &Scheduled, read: &dyn Fn(&Value) -> Tensor) -> Option<IterationDomain> {
     let mut domain = scheduled.domain.clone();
-    for (operand, row) in &scheduled.rows {
-        let index = row.index;
+    let number = |index: TracedIndex| {
         let memory = read(&index.value);
         let mut word = [0; 8];
         word[..index.dtype.bytes()].copy_from_slice(&memory.bytes[index.offset..index.offset + index.dtype.bytes()]);
-        let LiteralValue::Int(index) = Literal::from_repr(index.dtype, &[u64::from_le_bytes(word)]).value() else {
-            panic!("indices are integers")
-        };
-        let last = row.last as i128;
+        match Literal::from_repr(index.dtype, &[u64::from_le_bytes(word)]).value() {
+            LiteralValue::Int(index) => index,
+            _ => panic!("indices are integers"),
+        }
+    };
+    for (operand, row) in &scheduled.rows {
+        let (index, last) = (number(row.index), row.last as i128);
         let layout = match operand.checked_sub(domain.inputs.len()) {
             None => &mut domain.inputs[*operand],
             Some(_) if !(0..=last).contains(&index) => return None,
             Some(output) => &mut domain.outputs[output],
         };
         layout.offset = layout.offset.wrapping_add_signed(row.stride * index.clamp(0, last) as isize);
+    }
+    for LoopRange { index, step, from, to } in &scheduled.ranges {
+        let count = (domain.extents[*index] / step) as i128;
+        let end = |end: RangeEnd| number(end.count) + end.more as i128;
+        let from = from.map_or(0, end).clamp(0, (count - 1).max(0));
+        let to = to.map_or(count, end).clamp((from + 1).min(count), count);
+        for layout in domain.inputs.iter_mut().chain(&mut domain.outputs) {
+            layout.offset = layout.offset.wrapping_add_signed(layout.strides[*index] * from as isize * *step as isize);
+        }
+        domain.extents[*index] = (to - from) as usize * step;
     }
     Some(domain)
 }

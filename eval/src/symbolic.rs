@@ -54,10 +54,13 @@ pub fn progression(dtype: DType, terms: &Progression) -> Option<Graph<ValueType>
             if !exact && !dtype.is_int() {
                 return None;
             }
-            let [start, step] = [start, step].map(|n| Literal::strong(n as i64, DType::I64).ok());
-            let (start, step) = (symbolic.number(start?), symbolic.number(step?));
-            let steps = symbolic.op(Op::Multiply, &[position, step], DType::I64, &shape);
-            let number = symbolic.op(Op::Add, &[start, steps], DType::I64, &shape);
+            let mut number = position;
+            for (op, by, none) in [(Op::Multiply, step, 1), (Op::Add, start, 0)] {
+                if by != none {
+                    let by = symbolic.number(Literal::strong(by as i64, DType::I64).ok()?);
+                    number = symbolic.op(op, &[number, by], DType::I64, &shape);
+                }
+            }
             symbolic.cast(number, dtype)
         }
         ProgressionRule::Float { first, last, start, shift, step, scale } => {

@@ -191,7 +191,7 @@ pub fn loops(stage: &str, lowered: &Lowered) -> String {
         let literals: Vec<u32> = scheduled.literals.iter().map(|(slot, _)| slot.0).collect();
         json!({
             "extents": scheduled.domain.extents.as_slice(), "inputs": values(&scheduled.inputs), "literals": literals,
-            "outputs": values(&scheduled.outputs), "text": format!("{}\n{}", scheduled.nest, scheduled.domain),
+            "outputs": values(&scheduled.outputs), "text": scheduled.to_string(),
         })
     };
     one(stage, "nests", lowered.steps.iter().map(nest).collect())

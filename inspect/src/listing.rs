@@ -14,7 +14,7 @@ use ndjit_codegen::pipeline::{lower_for, lower_steps};
 use ndjit_codegen::target::Target;
 use ndjit_codegen::wgsl::{self, Pieces};
 use ndjit_codegen::x64;
-use ndjit_codegen::{Lowered, LoweredControl, LoweredKernel, LoweredStep, NumberedControl, Scheduled};
+use ndjit_codegen::{LoopRange, Lowered, LoweredControl, LoweredKernel, LoweredStep, NumberedControl, Scheduled};
 use ndjit_ir::graph::{Graph, NodeId, Type, Value};
 use ndjit_ir::kernel::{OpBody, StepLine};
 use ndjit_ir::lines::{LineSpan, TextLine};
@@ -138,6 +138,7 @@ pub struct Inspection<'a> {
 struct ListedNest<'a> {
     nest: &'a LoopNest,
     domain: &'a IterationDomain,
+    ranges: &'a [LoopRange],
     steps: Option<&'a LoopKernel>,
 }
 
@@ -236,7 +237,12 @@ impl Inspection<'_> {
             ProgramStage::Kernels => self.kernels(),
             ProgramStage::Loops => self.nests(|nest| {
                 let domain = nest.domain.to_string();
-                Ok([listing::loops(nest.nest), domain.lines().map(CodeLine::plain).collect()].concat())
+                let ranges = nest.ranges.iter().map(|range| CodeLine::plain(format!("; {range}")));
+                Ok(listing::loops(nest.nest)
+                    .into_iter()
+                    .chain(domain.lines().map(CodeLine::plain))
+                    .chain(ranges)
+                    .collect())
             }),
             ProgramStage::Expanded => match self.on_gpu() {
                 None => self.parts(|part, _, ops| match part.wide {
@@ -343,13 +349,13 @@ impl Inspection<'_> {
         for (n, step) in self.lowered.steps.iter().enumerate() {
             out.separate();
             let nest = match step {
-                LoweredStep::Kernel(LoweredKernel { scheduled: Scheduled { nest, domain, .. }, .. }) => {
-                    ListedNest { nest, domain, steps: None }
+                LoweredStep::Kernel(LoweredKernel { scheduled: Scheduled { nest, domain, ranges, .. }, .. }) => {
+                    ListedNest { nest, domain, ranges, steps: None }
                 }
                 LoweredStep::Control(control) => {
                     self.control(&mut out, n, control);
                     let Some(steps) = &control.compiled else { continue };
-                    ListedNest { nest: &steps.nest, domain: &steps.domain, steps: Some(steps) }
+                    ListedNest { nest: &steps.nest, domain: &steps.domain, ranges: &[], steps: Some(steps) }
                 }
             };
             match lines(nest) {

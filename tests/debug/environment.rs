@@ -195,9 +195,10 @@ fn programs_are_printed_after_each_pass() {
         sections.iter().any(|(own, text)| is_own(own) && text.contains(what))
     };
     assert!(made("accesses", "\n; %") && made("accesses", " is in %0: offset 0, strides [4, 8]"), "{text}");
-    assert!(!made("schedule", "ends after") && made("trips", "ends after as many trips as %"), "{text}");
+    let range = |pass: &str| made(pass, "\n; i0 to %") || made(pass, "\n; i1 to %");
+    assert!(!range("schedule") && range("ranges"), "{text}");
     let steps = "; the steps of control flow\nnest rank";
-    assert!(!made("trips", steps) && made("loop_kernels", steps), "{text}");
+    assert!(!made("ranges", steps) && made("loop_kernels", steps), "{text}");
     assert!(made("loop_kernels", "the graphs of the `for` are programs"), "{text}");
     assert!(made("split", " = add t") && made("split", "\n; combine\n") && made("legalize", " = fadd.f32 r"), "{text}");
     assert_eq!(sections.last().unwrap().0, "loops", "{text}");

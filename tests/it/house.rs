@@ -435,11 +435,11 @@ fn paths_under<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
 
 /// The modules of `codegen/src/passes/`, each with its pass.
 const PASSES_OF_LOOPS: [(&str, &str); 8] = [
-    ("bounded", "trips"),
     ("expand", "expand"),
     ("fuse", "fuse"),
     ("legalize", "legalize"),
     ("loops", "loop_kernels"),
+    ("ranges", "ranges"),
     ("schedule", "schedule"),
     ("split", "split"),
     ("tile", "tile"),

@@ -1,6 +1,6 @@
 //! Rows at traced indices: read and stored in place, against the interpreter, for indices in and out of bounds.
 
-use ndjit::{Array, DType, Expr, Stage, arange, fori_loop, jit, sum, take, while_loop, zeros_like};
+use ndjit::{Array, DType, Expr, NewAxis, Stage, arange, fori_loop, jit, sum, take, where_, while_loop, zeros_like};
 
 fn matrix(n: usize, m: usize) -> Array {
     let element = |i: usize| ((i * 7919 % 1013) as f64) / 1000.0 - 0.4;
@@ -176,6 +176,80 @@ fn reductions_of_prefixes_end_with_them_and_change_no_bit() {
             assert_eq!(sum.cast(DType::F64).item::<f64>().unwrap(), 45.0, "{dtype} {count}");
         }
     }
+}
+
+#[test]
+fn rows_that_nothing_uses_are_not_computed_and_change_no_bit() {
+    let rows = |x: Expr| Expr::from(arange(x.shape().extents()[0]));
+    // Each with the range of the rows.
+    let uses: [(fn(Expr, Expr, Expr) -> Expr, &str); 8] = [
+        (|x, r, k| where_(r.ge(k), (x * x).sum(1), 0), "; i0 from %1\n"),
+        (|x, r, k| where_(r.le(k), 0, (x * x).sum(1)), "; i0 from %1 + 1"),
+        (|x, r, k| where_(k.gt(r + 2), (x * x).sum(1) * 2 + 1, r), "; i0 to %1 + -2"),
+        // An index that may count from the end: any row.
+        (|x, _, k| take((x * x).sum(1), k, 0), ""),
+        (|x, r, k| (x.sum(1) / take(x.sum(1), k, 0)).at(r).set(0) + where_(r.lt(k), x.sum(1), 0), ""),
+        (
+            |x, r, k| {
+                let column = (x * x).sum(1);
+                where_(r.ge(k), column / take(column, k, 0), 0)
+            },
+            "",
+        ),
+        (
+            |x, r, k| {
+                where_(r.ge(k).logical_and(r.lt(k + 3)).at((.., NewAxis)).get(), x.cumulative_sum(1).sort(0), 0).sum(1)
+            },
+            "",
+        ),
+        (
+            |x, r, k| where_(r.ge(k).at((.., NewAxis)).get(), x * x.sum(1).at((.., NewAxis)).get(), 0).sum(1),
+            "; i0 from %1\n",
+        ),
+    ];
+    for (f, range) in uses {
+        let whole = move |x: Expr, k: Expr| f(x, rows(x), k);
+        for (rows, columns) in [(1, 1), (3, 5), (40, 33), (700, 900), (5, 2000)] {
+            let x = matrix(rows, columns);
+            for k in [i64::MIN, -1, 0, 1, 2, rows as i64 - 1, rows as i64, i64::MAX] {
+                let k = Array::from(k);
+                let expected = jit(whole).interpreted(true).call((&x, &k)).unwrap();
+                for threads in [1, 2] {
+                    let made = jit(whole).threads(threads);
+                    assert_eq!(bits(&made.call((&x, &k)).unwrap()), bits(&expected), "{rows} {columns} {k}");
+                    let text = made.explain(Stage::Loops).to_string();
+                    assert!(rows < 3 || text.contains(range), "{range}: {text}");
+                }
+            }
+        }
+    }
+    // In the steps of a loop: a factorisation, and a substitution from below.
+    let eliminated = |x: Expr| {
+        let rows = Expr::from(arange(40));
+        let step = |k: Expr, l: Expr| {
+            let column = take(l, k, 1) - (l * take(l, k, 0)).prefix(k, 1, 0).sum(1);
+            l.at((.., k)).set(where_(rows.ge(k), column / (take(column, k, 0).abs() + 1), 0))
+        };
+        fori_loop(0, 40, x, step)
+    };
+    let substituted = |x: Expr| {
+        let rows = Expr::from(arange(40));
+        let step = |i: Expr, y: Expr| {
+            let k = 39 - i;
+            let rest = where_(rows.gt(k), y * take(x, k, 0), 0).sum(..);
+            y.at(k).set((take(y, k, 0) - rest) / 2)
+        };
+        fori_loop(0, 40, take(x, 0, 1), step)
+    };
+    for f in [eliminated as fn(Expr) -> Expr, substituted] {
+        let x = matrix(40, 40);
+        let expected = jit(f).interpreted(true).call((&x,)).unwrap();
+        assert_eq!(bits(&jit(f).call((&x,)).unwrap()), bits(&expected));
+    }
+    let f = jit(eliminated);
+    f.call((&matrix(40, 40),)).unwrap();
+    let text = f.explain(Stage::Loops).to_string();
+    assert!(text.contains("; i0 from %"), "{text}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, Policy, ValueType};
 use ndjit_math::shared_body;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The number of instructions per element above which elementwise operations are expensive: reading four bytes from
@@ -56,6 +57,23 @@ struct Invariants {
     nodes: Vec<NodeId>,
     /// The values passed to the graph.
     taken: Vec<Value>,
+}
+
+/// The operands, of so many, that graphs of control flow take or that are among the `first`; the graphs take them by their new indices.
+pub(crate) fn taken_operands<'a>(
+    graphs: impl Iterator<Item = &'a mut Inner<ValueType>>,
+    first: usize,
+    count: usize,
+) -> Vec<u32> {
+    let mut graphs: SmallVec<[&mut Inner<ValueType>; 2]> = graphs.collect();
+    let mut used = vec![false; count];
+    used[..first].fill(true);
+    graphs.iter().flat_map(|inner| &inner.operands).for_each(|&at| used[at as usize] = true);
+    let kept: Vec<u32> = (0..count as u32).filter(|&at| used[at as usize]).collect();
+    for at in graphs.iter_mut().flat_map(|inner| &mut inner.operands) {
+        *at = kept.partition_point(|kept| *kept < *at) as u32;
+    }
+    kept
 }
 
 impl Hoisting {
@@ -121,13 +139,7 @@ impl Hoisting {
             *places = Arc::new(own_places);
             invariants.push(found);
         }
-        let mut used = vec![false; next as usize];
-        used[..first].fill(true);
-        own.iter().flat_map(|(inner, _)| &inner.operands).for_each(|&at| used[at as usize] = true);
-        let kept: Vec<u32> = (0..next).filter(|&at| used[at as usize]).collect();
-        for at in own.iter_mut().flat_map(|(inner, _)| &mut inner.operands) {
-            *at = kept.partition_point(|kept| *kept < *at) as u32;
-        }
+        let kept = taken_operands(own.iter_mut().map(|(inner, _)| inner), first, next as usize);
         let (graphs, places) = own.into_iter().unzip();
         let control = Arc::new(Control { kind: control.kind, graphs });
         (changed || !invariants.is_empty()).then_some(HoistedControl {

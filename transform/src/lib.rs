@@ -1,8 +1,8 @@
 //! Passes from graph to graph that do not depend on the target, in the order they run, and the shrinking of failing
 //! graphs. Tests run only the interpreter.
 //!
-//! [`inline`] expands calls, [`fp_contract`] contracts products and sums on request, [`hoist`] moves invariants out of
-//! loops, [`commit`] resolves every dtype, [`simplify`] applies rules that change no bit, [`networks`] sorts few
+//! [`inline`] expands calls, [`fp_contract`] contracts products and sums on request, [`sink`] computes positions in
+//! loops, [`hoist`] moves invariants out of them, [`commit`] resolves every dtype, [`simplify`] applies rules that change no bit, [`networks`] sorts few
 //! elements by comparisons, [`gathers`] gathers operands instead of results, [`windows`] and [`views`] move reads to
 //! their operands, and [`joins`] reads through joined arrays. [`access`] has the layouts of views, [`contraction`] the
 //! order of an `einsum`'s products; [`derivative`] and [`batching`] append the nodes of transformations, and [`live`]
@@ -27,6 +27,7 @@ mod networks;
 pub mod rows;
 mod shrink;
 mod simplify;
+mod sink;
 mod starts;
 mod views;
 mod windows;
@@ -43,6 +44,7 @@ pub use live::live;
 pub use networks::networks;
 pub use shrink::{shrink, shrink_inside};
 pub use simplify::{RULES, RewriteRule, simplify};
+pub use sink::sink;
 pub use starts::starts;
 pub use views::views;
 pub use windows::windows;

@@ -164,7 +164,7 @@ pub fn schedule(
         outputs: kernel.outputs.clone(),
         rest: kernel.kind.part().and_then(|part| part.into),
         rows,
-        trips: None,
+        ranges: SmallVec::new(),
         literals: kernel.literals.iter().copied().zip(kernel.body.literals.iter().copied()).collect(),
         tile,
     })

@@ -2,9 +2,9 @@
 
 use super::{PassProgram, after};
 use crate::lower::{Lowered, LoweredControl, LoweredKernel, LoweredStep, Options};
-use crate::passes::bounded::trips;
 use crate::passes::fuse::{arrays, fuse};
 use crate::passes::loops::loop_kernels;
+use crate::passes::ranges::ranges;
 use crate::passes::schedule::schedule;
 use crate::passes::tile::{Launch, one_by_one, tile, verify_launches};
 use ndjit_ir::graph::{Graph, SourceLocs};
@@ -13,7 +13,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::{DType, Error, ErrorCode, Result, ValueType};
 use ndjit_transform::access::Accesses;
 use ndjit_transform::{
-    TypedGraph, commit, fp_contract, gathers, hoist, inline, joins, networks, simplify, starts, views, windows,
+    TypedGraph, commit, fp_contract, gathers, hoist, inline, joins, networks, simplify, sink, starts, views, windows,
 };
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
@@ -47,6 +47,16 @@ impl TracedProgram {
     pub fn fp_contract(&mut self, options: &Options) -> Result<()> {
         if options.fp_contract {
             (self.graph, self.places) = fp_contract(&self.graph, &self.places);
+            self.graph.seal();
+        }
+        Ok(())
+    }
+
+    pub fn sink(&mut self, options: &Options) -> Result<()> {
+        if options.simplify
+            && let Some((graph, places)) = sink(&self.graph, &self.places)
+        {
+            (self.graph, self.places) = (graph, places);
             self.graph.seal();
         }
         Ok(())
@@ -230,8 +240,8 @@ impl GraphProgram {
         Ok(())
     }
 
-    pub fn trips(&mut self, _: &Options) -> Result<()> {
-        trips(&mut self.steps, &self.simplified, &self.accesses);
+    pub fn ranges(&mut self, _: &Options) -> Result<()> {
+        ranges(&mut self.steps, &self.simplified, &self.accesses);
         Ok(())
     }
 

@@ -34,6 +34,9 @@ pub(crate) trait CallSink {
     /// As [`ElementCopy::run`].
     unsafe fn copy(&mut self, copy: ElementCopy);
 
+    /// The next call takes the rows from the first on, so many at once.
+    fn rows(&mut self, _rows: CallRows) {}
+
     /// Calls a kernel, with the literals of the nest if it has any.
     ///
     /// # Errors
@@ -131,11 +134,24 @@ fn meaning(address: *mut u8) -> (RecordedMemory, *mut u8) {
     }
 }
 
+/// The rows of a call: the first, and the number at each of its indices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallRows {
+    pub first: usize,
+    pub at_once: usize,
+}
+
+impl Default for CallRows {
+    fn default() -> CallRows {
+        CallRows { first: 0, at_once: 1 }
+    }
+}
+
 /// One action. Addresses are numbers of [`CallRecording::addresses`].
 #[derive(Clone, Debug)]
 pub(crate) enum RecordedAction {
     /// A call of machine code, with ranges of addresses, extents and strides.
-    Call { entry: MachineEntry, addresses: Range<usize>, extents: Range<usize>, strides: Range<usize> },
+    Call { entry: MachineEntry, addresses: Range<usize>, extents: Range<usize>, strides: Range<usize>, rows: CallRows },
     /// A fill.
     Fill { to: usize, element: SmallVec<[u8; 16]>, count: usize },
     /// A copy.
@@ -151,6 +167,8 @@ pub(crate) struct CallRecording {
     pub strides: Vec<isize>,
     /// Bytes of scratch memory.
     pub scratch: usize,
+    /// The rows of the next call.
+    rows: CallRows,
 }
 
 // SAFETY: addresses are numbers, or those of constants that never change.
@@ -183,6 +201,10 @@ impl CallSink for CallRecording {
         self.actions.push(RecordedAction::Fill { to, element: SmallVec::from_slice(element), count });
     }
 
+    fn rows(&mut self, rows: CallRows) {
+        self.rows = rows;
+    }
+
     unsafe fn copy(&mut self, copy: ElementCopy) {
         let [from, to] = [copy.from, copy.to].map(|address| self.address(address));
         self.actions.push(RecordedAction::Copy { from, to, copy });
@@ -207,6 +229,7 @@ impl CallSink for CallRecording {
             addresses: first[0]..self.addresses.len(),
             extents: first[1]..self.extents.len(),
             strides: first[2]..self.strides.len(),
+            rows: std::mem::take(&mut self.rows),
         });
         Ok(())
     }

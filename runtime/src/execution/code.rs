@@ -79,6 +79,15 @@ enum KernelImpl {
     Composed(Box<dyn Composed>),
 }
 
+/// The extents of a recorded call that are a loop of the nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordedLoop {
+    /// The last two: steps of all lanes, and the lanes left.
+    Lanes,
+    /// One of them.
+    Extent(usize),
+}
+
 /// Kernels with their driver: a nest that reduces, scans or sorts.
 pub(crate) trait Composed: Send + Sync {
     /// The kernels that other nests do not share.
@@ -104,9 +113,9 @@ pub(crate) trait Composed: Send + Sync {
         Ok(false)
     }
 
-    /// Whether the last two extents of each recorded call are the steps and lanes of the only reduced loop, for any shorter length too.
-    fn records_length(&self, _extents: &[usize], _threads: &Threads) -> bool {
-        false
+    /// The extents of each recorded call that are those of a loop, for fewer indices of it too; `None` if there are none.
+    fn recorded(&self, _index: usize, _extents: &[usize], _threads: &Threads) -> Option<RecordedLoop> {
+        None
     }
 
     /// Runs the nest, on several threads where that is faster.

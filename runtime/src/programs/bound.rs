@@ -31,19 +31,20 @@ pub struct BoundKernel {
 }
 
 impl BoundKernel {
-    /// Computes some indices of one loop on the calling thread.
+    /// Computes some indices of one loop, of loops of these extents, on the calling thread.
     ///
     /// # Safety
     /// As [`Kernel::call`] and [`Reducer::run`](crate::execution::reduce::Reducer::run), for these indices.
     pub unsafe fn call_chunk(
         &self,
+        extents: &[usize],
         strides: &[isize],
         pointers: &[*mut u8],
         literals: &[Cell],
         chunk: Chunk,
     ) -> Result<()> {
-        let rank = self.extents.len();
-        let mut extents: SmallVec<[usize; 4]> = self.extents.clone();
+        let rank = extents.len();
+        let mut extents: SmallVec<[usize; 4]> = SmallVec::from_slice(extents);
         extents[chunk.axis] = chunk.len;
         let moved = |(n, pointer): (usize, &*mut u8)| {
             pointer.wrapping_offset(strides[n * rank + chunk.axis].wrapping_mul(chunk.start as isize))

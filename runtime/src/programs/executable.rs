@@ -4,7 +4,7 @@
 //! from the pool, and runs the kernels.
 
 use crate::execution::calls::{CallRecording, CallSink, symbol};
-use crate::execution::code::{CodeOptions, Kernel, KernelCode, KernelOperands};
+use crate::execution::code::{CodeOptions, Kernel, KernelCode, KernelOperands, RecordedLoop};
 use crate::execution::drivers;
 use crate::execution::threads::{Chunk, Split, Threads, catch};
 use crate::memory::buffer::Writable;
@@ -19,6 +19,7 @@ use crate::programs::prepared::{LoopProgram, StepRecording};
 use crate::programs::regions;
 use crate::programs::run::{StepRunner, run};
 use crate::programs::scratch::{Lists, OperandRanges};
+use crate::programs::step_plan::RangePlan;
 use crate::programs::step_plan::{StepPlan, wrong};
 use crate::programs::storage::{MemoryUse, Storage};
 use crate::programs::tiles::{LaunchTiles, PerIndex};
@@ -377,7 +378,15 @@ impl Executable {
                 // SAFETY: as in `launch`, for some of the kernel's indices. Tiles of one index are computed one kernel after the other, and
                 // the plan has checked that no kernel accesses, in the memory of another tile, bytes that a kernel of this launch writes.
                 // Tile memory has a row for each index: the pointers are those of the array if it had all rows.
-                unsafe { bound.call_chunk(&step.strides, &pointers, bound.registers(ready, registers), chunk)? };
+                unsafe {
+                    bound.call_chunk(
+                        &bound.extents,
+                        &step.strides,
+                        &pointers,
+                        bound.registers(ready, registers),
+                        chunk,
+                    )?
+                };
             }
             Ok(())
         };
@@ -387,7 +396,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Runs a kernel whose loops take so many trips: all of them, or fewer for a reduced loop.
+    /// Runs a kernel whose loops have these extents: all indices, or a range.
     fn launch(
         &self,
         bound: &BoundKernel,
@@ -397,7 +406,10 @@ impl Executable {
         literals: &[Cell],
     ) -> Result<()> {
         let BoundKernel { kernel, split, .. } = bound;
-        let Some(split) = split else {
+        let own = (split.is_some() && extents != &bound.extents[..])
+            .then(|| Split::new(extents, bound.cost, &self.threads))
+            .flatten();
+        let Some(split) = own.as_ref().or(split.as_ref().filter(|_| extents == &bound.extents[..])) else {
             let call = || {
                 // SAFETY: the plan has checked that every index of the extents stays within each operand's memory: for arguments the
                 // storage has that size, for outputs the assignment. Inputs are initialised: they are buffers, slices, or outputs that an
@@ -419,7 +431,7 @@ impl Executable {
         self.threads.run(split, |chunk| {
             // SAFETY: as above; the chunk's indices are some of the kernel's, and chunks write disjoint memory: outputs are dense, and an
             // input in an output's memory has its layout.
-            unsafe { bound.call_chunk(strides, pointers.get(), literals, chunk) }
+            unsafe { bound.call_chunk(extents, strides, pointers.get(), literals, chunk) }
         })
     }
 }
@@ -448,9 +460,9 @@ impl LoopProgram for Executable {
             return Ok(());
         }
         let mut moved: SmallVec<[*mut u8; 16]> = SmallVec::new();
-        let (rows, trips) = indices.split_at(step.rows.len());
+        let (rows, ends) = indices.split_at(step.rows.len());
         let pointers = match rows {
-            [] => pointers,
+            [] if ends.is_empty() => pointers,
             rows => {
                 moved.extend_from_slice(pointers);
                 // SAFETY: the caller's promise.
@@ -461,15 +473,15 @@ impl LoopProgram for Executable {
             }
         };
         match bound {
-            Bound::Kernel(kernel) => match (&step.trips, trips) {
-                (Some(plan), &[count]) => {
-                    let mut extents = kernel.extents.clone();
-                    // SAFETY: the caller's promise.
-                    unsafe { indices::end(plan, count, &mut extents) };
-                    self.launch(kernel, &extents, &step.strides, pointers, registers)
-                }
-                _ => self.launch(kernel, &kernel.extents, &step.strides, pointers, registers),
-            },
+            Bound::Kernel(kernel) if ends.is_empty() => {
+                self.launch(kernel, &kernel.extents, &step.strides, pointers, registers)
+            }
+            Bound::Kernel(kernel) => {
+                let mut extents = kernel.extents.clone();
+                // SAFETY: the caller's promise.
+                unsafe { indices::restrict(&step.ranges, ends, &mut extents, &step.strides, &mut moved) };
+                self.launch(kernel, &extents, &step.strides, &moved, registers)
+            }
             // SAFETY: the plan has checked that operands and outputs have the bytes of its graphs; the rest as in `launch`. Its programs
             // answer for themselves.
             Bound::Control(control) => catch(|| unsafe { control.run(pointers, scalars, times) }),
@@ -482,16 +494,18 @@ impl LoopProgram for Executable {
         let pointers: SmallVec<[*mut u8; 16]> = (0..step.inputs.len() + step.outputs.len()).map(symbol).collect();
         let operands = KernelOperands { pointers: &pointers, extents, strides: &step.strides, literals: &[] };
         let mut calls = CallRecording::default();
-        let bounded = step.trips.is_some();
-        let recorded = match kernel.composed() {
+        let composed = kernel.composed();
+        let changed = |range: &RangePlan| match composed {
+            None => Some(RecordedLoop::Extent(range.index)),
+            Some(composed) => composed.recorded(range.index, extents, &self.threads),
+        };
+        let ranges = step.ranges.iter().map(changed).collect::<Option<_>>()?;
+        let recorded = match composed {
             // SAFETY: a recording reads and writes nothing.
             None => unsafe { calls.call(kernel, &pointers, extents, &step.strides).is_ok() },
-            Some(composed) if !bounded || composed.records_length(extents, &self.threads) => {
-                matches!(composed.record(operands, &self.threads, &mut calls), Ok(true))
-            }
-            Some(_) => false,
+            Some(composed) => matches!(composed.record(operands, &self.threads, &mut calls), Ok(true)),
         };
-        (recorded && !step.empty).then_some(StepRecording { calls, bounded })
+        (recorded && !step.empty).then_some(StepRecording { calls, ranges })
     }
 
     fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>> {

@@ -12,10 +12,15 @@ use smallvec::SmallVec;
 
 /// Checks that the layouts of a nest's operands agree with its code.
 pub fn check_form(scheduled: &Scheduled, index: usize) -> Result<()> {
-    let Scheduled { nest, domain, inputs, outputs, rest: _, rows, trips, literals, tile: _ } = scheduled;
+    let Scheduled { nest, domain, inputs, outputs, rest: _, rows, ranges, literals, tile: _ } = scheduled;
     let own = rows.iter().all(|(operand, _)| *operand < inputs.len() + outputs.len())
-        && trips.is_none_or(|trips| {
-            (nest.parallel_rank()..nest.rank).contains(&trips.index) && nest.kind.reduction().is_some()
+        && ranges.iter().enumerate().all(|(n, range)| {
+            // A reduced loop ends early at most: its blocks begin at its first index.
+            let reduced = nest.kind.reduction().is_some() && range.from.is_none() && range.step == 1;
+            let extent =
+                domain.extents.get(range.index).is_some_and(|extent| extent.checked_rem(range.step) == Some(0));
+            let once = ranges[..n].iter().all(|other| other.index != range.index);
+            extent && once && (range.index < nest.parallel_rank() || range.index < nest.rank && reduced)
         });
     let counts = nest.rank >= 1
         && nest.rank == domain.extents.len()

@@ -1,7 +1,8 @@
-//! Integers known when a step runs: the row where an operand begins, and the trip count of a loop.
+//! Integers known when a step runs: the row where an operand begins, and the range of a loop.
 
-use crate::programs::step_plan::{RowPlan, TripsPlan};
+use crate::programs::step_plan::{RangePlan, RowPlan};
 use ndjit_ir::DType;
+use std::ops::Range;
 
 /// Moves the pointers of operands, the first `inputs` of which are read, to the rows at these indices. Reads use the nearest row. Returns
 /// whether all stored rows exist.
@@ -30,25 +31,48 @@ pub unsafe fn row(row: &RowPlan, index: *mut u8, stores: bool) -> Option<isize> 
     (!stores || (0..=last).contains(&index)).then(|| row.stride.wrapping_mul(index.clamp(0, last) as isize))
 }
 
-/// Ends a loop at a trip count, after at least one trip: a maximum of no elements is an error.
+/// Restricts loops to their ranges: moves the pointers of operands to the first indices, and sets the extents.
 ///
 /// # Safety
-/// The address points to an initialised integer of the planned dtype.
-pub unsafe fn end(trips: &TripsPlan, count: *mut u8, extents: &mut [usize]) {
-    let extent = &mut extents[trips.index];
-    // SAFETY: the caller's promise.
-    *extent = unsafe { self::trips(trips, count, *extent) };
+/// There is a pointer for each end of a range, to an initialised integer of its dtype.
+pub unsafe fn restrict(
+    ranges: &[RangePlan],
+    mut ends: &[*mut u8],
+    extents: &mut [usize],
+    strides: &[isize],
+    operands: &mut [*mut u8],
+) {
+    let rank = extents.len();
+    for range in ranges {
+        let (own, rest) = ends.split_at(range.ends.iter().flatten().count());
+        // SAFETY: the caller's promise.
+        let indices = unsafe { self::range(range, own) };
+        for (pointer, strides) in operands.iter_mut().zip(strides.chunks(rank)) {
+            *pointer = pointer.wrapping_offset(strides[range.index].wrapping_mul(indices.start as isize));
+        }
+        (extents[range.index], ends) = (indices.len(), rest);
+    }
 }
 
-/// The trips of a loop of at most so many.
+/// The indices of a loop that have an effect, and at least those of one integer: a maximum of no elements is an error, and reads
+/// of a row at an index use the nearest.
 ///
 /// # Safety
-/// As [`end`].
+/// As [`restrict`].
 #[inline]
-pub unsafe fn trips(trips: &TripsPlan, count: *mut u8, most: usize) -> usize {
-    // SAFETY: the caller's promise.
-    let count = unsafe { read(count, trips.count.dtype) };
-    usize::try_from(count.saturating_add(trips.more as i64)).unwrap_or(0).max(1).min(most)
+pub unsafe fn range(range: &RangePlan, ends: &[*mut u8]) -> Range<usize> {
+    let count = range.extent / range.step;
+    let mut ends = ends.iter();
+    let [from, to] = range.ends.map(|end| {
+        let end = end?;
+        let &at = ends.next()?;
+        // SAFETY: the caller's promise.
+        Some(unsafe { read(at, end.count.dtype) }.saturating_add(end.more as i64))
+    });
+    let last = count.saturating_sub(1);
+    let from = from.map_or(0, |from| usize::try_from(from).unwrap_or(0).min(last));
+    let to = to.map_or(count, |to| usize::try_from(to).unwrap_or(0).clamp((from + 1).min(count), count));
+    from * range.step..to * range.step
 }
 
 /// The integer at an address, unaligned. Saturates to `i64`.

@@ -9,10 +9,10 @@ use crate::programs::call::Output;
 use crate::programs::fits::{check_form, dense_bytes, end_of, fills_rows, reusable, with_rows};
 use crate::programs::regions::{Copies, stored_region};
 use crate::programs::step_plan::{
-    IndexPlan, Location, OutputPlan, RestPlan, ResultPlan, RowPlan, StepPlan, TripsPlan, wrong,
+    EndPlan, IndexPlan, Location, OutputPlan, RangePlan, RestPlan, ResultPlan, RowPlan, StepPlan, wrong,
 };
 use crate::programs::tiles::{self, Tiling};
-use ndjit_codegen::{Lowered, LoweredControl, LoweredStep, Scheduled, TracedIndex, TracedRow, TracedTrips};
+use ndjit_codegen::{LoopRange, Lowered, LoweredControl, LoweredStep, RangeEnd, Scheduled, TracedIndex, TracedRow};
 use ndjit_ir::graph::{Graph, Value};
 use ndjit_ir::loops::{IterationDomain, Layout, LoopBody, NestKind, Role};
 use ndjit_ir::view::DisjointRegions;
@@ -282,14 +282,17 @@ impl Planner<'_> {
         for &(operand, TracedRow { index: traced, last, stride }) in &scheduled.rows {
             rows.push(RowPlan { operand, index: self.index(traced, params, index)?, last, stride });
         }
-        let trips = match scheduled.trips {
-            Some(TracedTrips { index: at, count, more }) => {
-                Some(TripsPlan { index: at, count: self.index(count, params, index)?, more })
+        let mut ranges = SmallVec::new();
+        for &LoopRange { index: at, step, from, to } in &scheduled.ranges {
+            let mut ends = [None; 2];
+            for (end, planned) in [from, to].into_iter().zip(&mut ends) {
+                let Some(RangeEnd { count, more }) = end else { continue };
+                *planned = Some(EndPlan { count: self.index(count, params, index)?, more });
             }
-            None => None,
-        };
+            ranges.push(RangePlan { index: at, extent: domain.extents[at], step, ends });
+        }
         let (copy, last_used) = (copy && rows.is_empty(), SmallVec::new());
-        let mut step = StepPlan { inputs, outputs, rest, rows, trips, strides, last_used, empty, copy };
+        let mut step = StepPlan { inputs, outputs, rest, rows, ranges, strides, last_used, empty, copy };
         reusable(&mut step, scheduled, self.graph);
         Ok(step)
     }
@@ -395,7 +398,7 @@ impl Planner<'_> {
             outputs,
             rest: None,
             rows: SmallVec::new(),
-            trips: None,
+            ranges: SmallVec::new(),
             strides,
             last_used,
             empty: false,

@@ -7,6 +7,7 @@
 
 use crate::cancellation::RunScopes;
 use crate::execution::calls::CallRecording;
+use crate::execution::code::RecordedLoop;
 use crate::memory::buffer::{Buffer, Writable};
 use crate::programs::assignment::{Allocation, BufferSlice};
 use crate::programs::call::Timed;
@@ -62,8 +63,8 @@ pub struct PreparedStep {
 #[derive(Debug)]
 pub struct StepRecording {
     pub calls: CallRecording,
-    /// Whether a trip count ends the loop of the last two extents of each call.
-    pub bounded: bool,
+    /// For each range of the step the extents that it changes.
+    pub ranges: SmallVec<[RecordedLoop; 1]>,
 }
 
 /// A copy of a result to where another result lies: pointers of the frame, and the number of bytes.

@@ -3,21 +3,23 @@
 //! A step whose kernel is a few calls of machine code repeats the recorded calls, at addresses computed before the first step. Operands
 //! that move from step to step, rows at indices and trip counts change some of these addresses and extents before the calls.
 
-use crate::execution::calls::{RecordedAction, RecordedMemory};
-use crate::execution::code::MachineEntry;
+use crate::execution::calls::{CallRows, RecordedAction, RecordedMemory};
+use crate::execution::code::{MachineEntry, RecordedLoop};
 use crate::execution::reduce::{ElementCopy, fill};
 use crate::programs::control::ReadyLoop;
 use crate::programs::indices;
 use crate::programs::plan::BufferPlan;
 use crate::programs::prepared::{LoopFrame, LoopMemory, LoopProgram, PreparedStep, ResultCopy};
-use crate::programs::step_plan::{RowPlan, TripsPlan};
+use crate::programs::step_plan::{RangePlan, RowPlan};
 use crate::spans;
 use ndjit_codegen::clif::Cell;
 use ndjit_ir::Result;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::LANES;
 use smallvec::SmallVec;
+use std::iter::StepBy;
 use std::ops::Range;
+use std::slice;
 
 /// A frame with its addresses.
 pub struct ReadyFrame<'a> {
@@ -42,6 +44,21 @@ struct Follower {
     offset: isize,
 }
 
+/// A call of some indices of a loop.
+enum RangedCall<'a> {
+    /// The last two extents, from this one on, are its steps of all lanes, and the lanes left.
+    Lanes { extents: usize },
+    /// An extent, of so many groups of rows.
+    Rows {
+        extent: usize,
+        count: usize,
+        rows: CallRows,
+        /// The first address, and the strides of all: those of the loop, one by one in `rank`.
+        addresses: usize,
+        strides: StepBy<slice::Iter<'a, isize>>,
+    },
+}
+
 /// One action of a step.
 enum ReadyAction<'a> {
     /// A call, with its first address, its first extent, its strides, and its literals.
@@ -64,7 +81,7 @@ enum ReadyAction<'a> {
     },
     /// Copies a result to where another lies.
     Result(ResultCopy),
-    /// Puts addresses back that rows have moved.
+    /// Puts addresses back that rows and ranges have moved.
     Begin {
         followers: Vec<Follower>,
     },
@@ -76,12 +93,11 @@ enum ReadyAction<'a> {
         stores: bool,
         end: usize,
     },
-    /// Sets the last two extents of calls, at these numbers, to a trip count.
-    Trips {
-        plan: &'a TripsPlan,
-        count: usize,
-        most: usize,
-        extents: Vec<usize>,
+    /// Restricts calls to a range of a loop, whose ends are pointers from `ends` on.
+    Range {
+        plan: &'a RangePlan,
+        ends: usize,
+        calls: Vec<RangedCall<'a>>,
     },
     /// A call of a compiled loop, with its pointers.
     Loop {
@@ -184,9 +200,14 @@ impl<'a> ReadyFrame<'a> {
         }
         let indices = step.pointers.start + operands;
         let begin = self.actions.len();
-        if !own.rows.is_empty() {
-            let of_rows = own.rows.iter().flat_map(|row| std::mem::take(&mut by_operand[row.operand]));
-            let mut followers: Vec<Follower> = of_rows.collect();
+        let moves_rows = recording.ranges.iter().any(|range| matches!(range, RecordedLoop::Extent(_)));
+        if !own.rows.is_empty() || moves_rows {
+            // A range may move the addresses of all operands.
+            let of_rows = by_operand
+                .iter_mut()
+                .enumerate()
+                .filter(|(operand, _)| moves_rows || own.rows.iter().any(|row| row.operand == *operand));
+            let mut followers: Vec<Follower> = of_rows.flat_map(|(_, followers)| std::mem::take(followers)).collect();
             let addresses = |operand: usize| -> Vec<usize> {
                 let pointer = step.pointers.start + operand;
                 followers
@@ -216,17 +237,25 @@ impl<'a> ReadyFrame<'a> {
             followers.first().is_some_and(|first| moving.iter().any(|&(n, ..)| n == first.pointer))
         };
         self.following.extend(by_operand.iter().filter(|followers| follows(followers)).flatten());
-        let bounded = own.trips.as_ref().filter(|_| recording.bounded);
         let extents = self.extents.len();
         self.extents.extend_from_slice(&calls.extents);
-        if let Some(trips) = bounded {
-            let ends = calls.actions.iter().filter_map(|action| match action {
-                RecordedAction::Call { extents: own, .. } => Some(extents + own.end - 2),
+        let mut ends = indices + own.rows.len();
+        for (plan, &changed) in own.ranges.iter().zip(&recording.ranges) {
+            let ranged = calls.actions.iter().filter_map(|action| match action {
+                RecordedAction::Call { extents: own, addresses, strides, rows, .. } => Some(match changed {
+                    RecordedLoop::Lanes => RangedCall::Lanes { extents: extents + own.end - 2 },
+                    RecordedLoop::Extent(at) => RangedCall::Rows {
+                        extent: extents + own.start + at,
+                        count: calls.extents[own.start + at],
+                        rows: *rows,
+                        addresses: first + addresses.start,
+                        strides: calls.strides[strides.start + at..strides.end].iter().step_by(own.len()),
+                    },
+                }),
                 RecordedAction::Fill { .. } | RecordedAction::Copy { .. } => None,
             });
-            let count = indices + own.rows.len();
-            let most = calls.extents[calls.extents.len() - 2] * LANES + calls.extents[calls.extents.len() - 1];
-            self.actions.push(ReadyAction::Trips { plan: trips, count, most, extents: ends.collect() });
+            self.actions.push(ReadyAction::Range { plan, ends, calls: ranged.collect() });
+            ends += plan.ends.iter().flatten().count();
         }
         let literals = registers[step.step].as_ptr();
         for action in &calls.actions {
@@ -309,12 +338,25 @@ impl<'a> ReadyFrame<'a> {
                         None => at += *end - 1,
                     }
                 }
-                ReadyAction::Trips { plan, count, most, extents } => {
+                ReadyAction::Range { plan, ends, calls } => {
                     // SAFETY: as above.
-                    let trips = unsafe { indices::trips(plan, self.pointers[*count], *most) };
-                    for &mut extent in extents {
-                        self.extents[extent] = trips / LANES;
-                        self.extents[extent + 1] = trips % LANES;
+                    let range = unsafe { indices::range(plan, &self.pointers[*ends..]) };
+                    for call in calls {
+                        match call {
+                            &mut RangedCall::Lanes { extents } => {
+                                self.extents[extents] = range.end / LANES;
+                                self.extents[extents + 1] = range.end % LANES;
+                            }
+                            RangedCall::Rows { extent, count, rows, addresses, strides } => {
+                                // A call computes some rows more rather than none.
+                                let from = (range.start.saturating_sub(rows.first) / rows.at_once).min(*count - 1);
+                                let to = range.end.saturating_sub(rows.first).div_ceil(rows.at_once);
+                                self.extents[*extent] = to.clamp(from + 1, *count) - from;
+                                for (address, stride) in self.addresses[*addresses..].iter_mut().zip(strides.clone()) {
+                                    *address = address.wrapping_offset(stride.wrapping_mul(from as isize));
+                                }
+                            }
+                        }
                     }
                 }
                 ReadyAction::Loop { ready, pointers } => {

@@ -18,8 +18,8 @@ pub struct StepPlan {
     pub rest: Option<RestPlan>,
     /// Operands that begin at a row.
     pub rows: SmallVec<[RowPlan; 1]>,
-    /// A loop with a trip count.
-    pub trips: Option<TripsPlan>,
+    /// Loops of which only some indices have an effect.
+    pub ranges: SmallVec<[RangePlan; 1]>,
     /// Strides in bytes, `[operand][loop]`.
     pub strides: Vec<isize>,
     /// Locations whose last read is here.
@@ -37,9 +37,10 @@ impl StepPlan {
         self.inputs.iter().filter_map(|input| input.0).chain(beside)
     }
 
-    /// The integers that are row indices or trip counts.
+    /// The integers that are row indices, and then the ends of ranges.
     pub fn indices(&self) -> impl Iterator<Item = IndexPlan> {
-        self.rows.iter().map(|row| row.index).chain(self.trips.iter().map(|trips| trips.count))
+        let ends = self.ranges.iter().flat_map(|range| range.ends.iter().flatten().map(|end| end.count));
+        self.rows.iter().map(|row| row.index).chain(ends)
     }
 }
 
@@ -54,14 +55,23 @@ pub struct IndexPlan {
     pub dtype: DType,
 }
 
-/// A loop with a trip count.
+/// A loop of which only some indices have an effect.
 #[derive(Clone, Copy, Debug)]
-pub struct TripsPlan {
+pub struct RangePlan {
     /// The loop.
     pub index: usize,
-    /// Its trip count, limited to its extent.
+    /// Its extent.
+    pub extent: usize,
+    /// The number of its indices per integer.
+    pub step: usize,
+    /// The first integer, and the one behind the last.
+    pub ends: [Option<EndPlan>; 2],
+}
+
+/// An end of a range: an integer, and a number to add.
+#[derive(Clone, Copy, Debug)]
+pub struct EndPlan {
     pub count: IndexPlan,
-    /// Added to the trip count.
     pub more: isize,
 }
 

@@ -380,41 +380,72 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A value whose elements up to an index count in a reduction along an axis, followed by the identity, or a zero.
-    fn masked(&mut self, operand: Value, reduction: Reduction, axis: usize) -> Option<Value> {
-        let ValueType::Strong(dtype) = self.graph.ty(operand) else { return None };
-        let shape = self.graph.shape(operand).clone();
+    /// A comparison of the positions along an axis of a shape with an integer: a literal, or a scalar.
+    fn mask(&mut self, shape: &Shape, axis: usize) -> Option<(Value, Value)> {
         let extents: Vec<usize> =
             shape.extents()[axis..].iter().enumerate().map(|(n, &e)| if n == 0 { e } else { 1 }).collect();
         let along = self.graph.intern(&Shape::from(&extents[..]));
-        let index = self.graph.add(NodeKind::Iota(AxisSet::one(0)), &[], &[(DType::I64.into(), along)]);
+        let mut index = self.graph.add(NodeKind::Iota(AxisSet::one(0)), &[], &[(DType::I64.into(), along)]);
         let number = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() == 0));
         let bound = match number.filter(|_| !self.rng.one_in(4)) {
-            Some(number) => {
-                let scalar = self.graph.intern(&Shape::scalar());
-                let to = DType::I64.into();
-                self.graph.add(NodeKind::Cast(CastReason::Explicit), &[number], &[(to, scalar)])
-            }
+            Some(number) => self.cast(number, DType::I64),
             None => {
-                let literal =
-                    Literal::strong(LiteralValue::Int(self.rng.below(extents[0] + 2) as i128), DType::I64).ok()?;
+                let number = LiteralValue::Int(self.rng.below(extents[0] + 2) as i128);
+                let literal = Literal::strong(number, DType::I64).ok()?;
                 self.graph.literal(Slot::Value(literal), DType::I64.into())
             }
         };
+        if self.rng.one_in(4) && self.allows(DType::I32) {
+            let narrow = self.cast(index, DType::I32);
+            index = self.cast(narrow, DType::I64);
+        }
         let (op, pair) = self.rng.pick(&[
             (Op::Less, [index, bound]),
             (Op::LessEqual, [index, bound]),
             (Op::Greater, [bound, index]),
             (Op::GreaterEqual, [bound, index]),
             (Op::GreaterEqual, [index, bound]),
+            (Op::Greater, [index, bound]),
+            (Op::Equal, [index, bound]),
         ]);
         let result = self.result_type(op, &pair)?;
-        let mask = self.add(op, &pair, result);
+        Some((self.add(op, &pair, result), bound))
+    }
+
+    /// A value whose elements up to an index count in a reduction along an axis, followed by the identity, or a zero.
+    fn masked(&mut self, operand: Value, reduction: Reduction, axis: usize) -> Option<Value> {
+        let ValueType::Strong(dtype) = self.graph.ty(operand) else { return None };
+        let shape = self.graph.shape(operand).clone();
+        let (mask, _) = self.mask(&shape, axis)?;
         let fill = if self.rng.one_in(3) { vec![0, 0] } else { reduction.identity(dtype)? };
         let fill = self.graph.literal(Slot::Value(Literal::from_repr(dtype, &fill)), dtype.into());
         let chosen = [mask, operand, fill];
         let result = self.result_type(Op::Where, &chosen)?;
         Some(self.add(Op::Where, &chosen, result))
+    }
+
+    /// A reduction of which some rows are used: those on one side of an index, and at times the row at that index.
+    pub(super) fn used_rows(&mut self, operand: Value) -> Option<()> {
+        let last = self.graph.shape(operand).rank().checked_sub(1).filter(|&last| last > 0)?;
+        let dtype = self.policy.resolve_reduction(Reduction::Sum, None, self.graph.ty(operand)).ok()?.result;
+        let axes = AxisSet::one(last);
+        let shape = self.graph.intern(&axes.reduced(self.graph.shape(operand), true));
+        let request = TypeRequest { dtype: None, policy: self.policy };
+        let reduce = Reduce { request, ..Reduce::new(Reduction::Sum, axes, true) };
+        if !self.limits.dtypes.contains(dtype) {
+            return None;
+        }
+        let sums = self.graph.add(NodeKind::Reduce(reduce), &[operand], &[(dtype.into(), shape)]);
+        let shape = self.graph.shape(sums).clone();
+        let (mask, index) = self.mask(&shape, 0)?;
+        if self.rng.one_in(2) {
+            self.row(sums, index);
+        }
+        let zero = self.graph.literal(Slot::Value(Literal::from_repr(dtype, &[0, 0])), dtype.into());
+        let chosen = if self.rng.one_in(2) { [mask, sums, zero] } else { [mask, zero, sums] };
+        let result = self.result_type(Op::Where, &chosen)?;
+        self.add(Op::Where, &chosen, result);
+        Some(())
     }
 
     pub(super) fn reduce_of(&mut self, operand: Value) {

@@ -2,3 +2,4 @@
 
 mod hoist;
 mod passes;
+mod sink;

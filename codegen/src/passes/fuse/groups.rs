@@ -506,17 +506,26 @@ impl Groups {
         cost as usize <= most && leaves as usize <= arrays
     }
 
-    /// Returns `true` if a kernel of another group recomputes a value of its own shape, which nobody stores, instead of loading it.
-    pub(super) fn is_cheaper_than_loaded(&self, graph: &Graph<DType>, value: Value, group: u32) -> bool {
+    /// Returns `true` if a kernel of another group recomputes a value of its own shape, which nobody stores, instead of loading it. It can
+    /// only if it `may_read` the operands.
+    pub(super) fn is_cheaper_than_loaded(
+        &self,
+        graph: &Graph<DType>,
+        value: Value,
+        group: u32,
+        may_read: impl Fn(Value) -> bool,
+    ) -> bool {
         let (cost, leaves) = self.cone[value.index()];
         let room = self.groups[group as usize].inputs.len() + 1 < self.limits.inputs;
-        if !room || !is_computed(graph, value) || cost as usize > MAX_INSTEAD_OF_LOADED || leaves > 2 {
+        if !room || !is_computed(graph, value) || cost as usize > 2 * MAX_INSTEAD_OF_LOADED || leaves > 2 {
             return false;
         }
         let (mut open, mut whole) = (vec![value], 0);
         while let Some(other) = open.pop() {
             if self.cone[other.index()].0 > 0 {
                 open.extend(graph.operands(graph.producer(other)));
+            } else if !may_read(other) {
+                return false;
             } else if self.cone[other.index()].1 > 0 && graph.shape(other) == graph.shape(value) {
                 whole += 1;
                 if graph.ty(other).bytes() > graph.ty(value).bytes() {
@@ -524,7 +533,8 @@ impl Groups {
                 }
             }
         }
-        whole <= 1
+        // Positions and numbers alone are computed without a load.
+        whole == 0 || whole == 1 && cost as usize <= MAX_INSTEAD_OF_LOADED
     }
 }
 

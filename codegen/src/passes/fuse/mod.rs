@@ -384,7 +384,12 @@ impl Fusing<'_> {
         // The operands of matrix products are stored.
         let fuse = fuse && !matches!(kind, PlanKind::Kind(KernelKind::Contract(_)));
         // A kernel that changes part of an array in place reads no other part of it.
-        let changes_part = matches!(kind, PlanKind::Scatter(..) | PlanKind::Kind(KernelKind::Part(_)));
+        let changed = match &kind {
+            PlanKind::Scatter(_, x) => Some(*x),
+            PlanKind::Kind(KernelKind::Part(part)) => part.into,
+            PlanKind::Kind(_) => None,
+        };
+        let changed = changed.map(|x| self.accesses.base(x));
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();
@@ -399,10 +404,10 @@ impl Fusing<'_> {
             let root = is_root(self.kind(value));
             let apart = !root && of != group && fuse;
             let instead = || {
-                !changes_part
-                    && !needed[value.index()]
+                !needed[value.index()]
                     && *graph.shape(value) == space
-                    && groups.is_cheaper_than_loaded(graph, value, group)
+                    && groups
+                        .is_cheaper_than_loaded(graph, value, group, |leaf| Some(self.accesses.base(leaf)) != changed)
             };
             let again = !root && (again || apart && (groups.recomputed(graph, value, &space) || instead()));
             if of == group && !root || again {

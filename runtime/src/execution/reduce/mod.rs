@@ -13,7 +13,7 @@ mod small;
 mod task;
 
 use crate::execution::calls::{CallRecording, Immediate};
-use crate::execution::code::{Composed, Kernel, KernelOperands};
+use crate::execution::code::{Composed, Kernel, KernelOperands, RecordedLoop};
 use crate::execution::cost;
 use crate::execution::threads::{Threads, catch, one_by_one};
 use crate::execution::tiling::{ReduceTiles, product};
@@ -84,8 +84,13 @@ impl Composed for Reducer {
         Ok(true)
     }
 
-    fn records_length(&self, extents: &[usize], threads: &Threads) -> bool {
-        self.small(extents, threads).is_some_and(|small| small.is_one_block())
+    fn recorded(&self, index: usize, extents: &[usize], threads: &Threads) -> Option<RecordedLoop> {
+        self.small(extents, threads).filter(Small::is_one_block)?;
+        Some(match self.parallel_rank.checked_sub(index + 1) {
+            None => RecordedLoop::Lanes,
+            // Calls have two parallel loops.
+            Some(within) => RecordedLoop::Extent(1 - within),
+        })
     }
 
     unsafe fn run(&self, operands: KernelOperands<'_>, threads: &Threads) -> Result<()> {

@@ -4,7 +4,7 @@ use super::accumulators::{AccumulatorArray, Cube};
 use super::blocks::{Blocks, KernelArguments};
 use super::places::ElementCopy;
 use super::reducer::{CACHED, Reducer};
-use crate::execution::calls::CallSink;
+use crate::execution::calls::{CallRows, CallSink};
 use crate::execution::code::{Kernel, KernelOperands};
 use crate::execution::tiling::{last_two, product};
 use ndjit_codegen::passes::split::ACCUMULATE_LOOPS;
@@ -195,6 +195,7 @@ impl<'a> Small<'a> {
                 push(results.pointer, results.strides, 0, number);
             }
         }
+        sink.rows(CallRows { first: first[0], at_once: at_once[0] });
         // SAFETY: the caller's promise: indices are those of the nest, with one result along the steps and lanes.
         unsafe { call.run(kernel, sink) }
     }
