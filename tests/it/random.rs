@@ -285,10 +285,39 @@ fn programs_have_compiled_loops() {
     assert!(seen.values().all(|&count| count > 5), "{seen:?}");
 }
 
+/// Kernels of which only some indices have an effect, on every engine.
+#[test]
+fn programs_have_ranges() {
+    let [mut ends, mut rows] = [0; 2];
+    for (seeds, control) in [(0..8_000, false), (0..4_000, true)] {
+        for seed in seeds {
+            let limits = Limits { nodes: 16, elements: 140, control, ..Limits::default() };
+            let program = program(seed, &limits).unwrap();
+            let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
+            let layouts: Vec<_> = layouts.collect();
+            let lowered = lower(&program.graph, &SourceLocs::default(), &layouts, &Options::default()).unwrap();
+            let before = ends + rows;
+            for program in std::iter::once(&lowered).chain(lowered.bodies()) {
+                for scheduled in program.kernels().map(|kernel| &kernel.scheduled) {
+                    for range in &scheduled.ranges {
+                        let own = usize::from(scheduled.domain.extents[range.index] > range.step);
+                        *if range.index < scheduled.nest.parallel_rank() { &mut rows } else { &mut ends } += own;
+                    }
+                }
+            }
+            if ends + rows > before {
+                run(seed..seed + 1, &limits, Matrix { fuse: &[true], threads: &[1, 2], ..ALL });
+            }
+        }
+    }
+    println!("{ends} reductions that end early, {rows} kernels of some rows");
+    assert!(ends > 8 && rows > 60, "{ends} {rows}");
+}
+
 #[test]
 fn programs_have_what_is_hard() {
     let [mut scans, mut seen, mut tiled, mut chained, mut copied, mut many] = [0; 6];
-    for seed in 0..3_500 {
+    for seed in 0..6_000 {
         let program = program(seed, &Limits { nodes: 16, elements: 140, ..Limits::default() }).unwrap();
         let layouts = program.params.iter().map(|x| contiguous(&x.shape, x.dtype).unwrap());
         let layouts: Vec<_> = layouts.collect();

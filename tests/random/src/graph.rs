@@ -380,14 +380,33 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The number of elements of a value that are not zero: an integer in memory.
+    fn count(&mut self) -> Option<Value> {
+        let x = self.operand()?;
+        let reduction = Reduction::CountNonzero;
+        let dtype = self.policy.resolve_reduction(reduction, None, self.graph.ty(x)).ok()?.result;
+        let request = TypeRequest { dtype: None, policy: self.policy };
+        let axes = AxisSet::all(self.graph.shape(x).rank()).ok()?;
+        let reduce = Reduce { request, ..Reduce::new(reduction, axes, false) };
+        let scalar = self.graph.intern(&Shape::scalar());
+        let whole = self.limits.dtypes.contains(dtype);
+        whole.then(|| self.graph.add(NodeKind::Reduce(reduce), &[x], &[(dtype.into(), scalar)]))
+    }
+
     /// A comparison of the positions along an axis of a shape with an integer: a literal, or a scalar.
     fn mask(&mut self, shape: &Shape, axis: usize) -> Option<(Value, Value)> {
         let extents: Vec<usize> =
             shape.extents()[axis..].iter().enumerate().map(|(n, &e)| if n == 0 { e } else { 1 }).collect();
         let along = self.graph.intern(&Shape::from(&extents[..]));
         let mut index = self.graph.add(NodeKind::Iota(AxisSet::one(0)), &[], &[(DType::I64.into(), along)]);
-        let number = (0..3).find_map(|_| self.operand().filter(|&x| self.graph.shape(x).rank() == 0));
-        let bound = match number.filter(|_| !self.rng.one_in(4)) {
+        let scalar = |graph: &Graph<ValueType>, x: Value| graph.shape(x).rank() == 0;
+        let number = match self.rng.below(3) {
+            0 => (0..3).find_map(|_| self.operand().filter(|&x| scalar(&self.graph, x))),
+            1 => self.count(),
+            // The counter of a loop.
+            _ => self.graph.params().get(1).copied().filter(|&x| scalar(&self.graph, x)).or_else(|| self.count()),
+        };
+        let bound = match number.filter(|_| !self.rng.one_in(8)) {
             Some(number) => self.cast(number, DType::I64),
             None => {
                 let number = LiteralValue::Int(self.rng.below(extents[0] + 2) as i128);
@@ -469,7 +488,7 @@ impl<'a> Builder<'a> {
         // A part of the elements along one axis, at times.
         let mut axes_of_part = axes.iter();
         let operand = match (function, axes_of_part.next(), axes_of_part.next()) {
-            (AxisFunction::Reduction(reduction), Some(axis), None) if self.rng.one_in(3) => {
+            (AxisFunction::Reduction(reduction), Some(axis), None) if self.rng.one_in(2) => {
                 self.masked(operand, reduction, axis).unwrap_or(operand)
             }
             _ => operand,

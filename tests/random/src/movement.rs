@@ -19,7 +19,7 @@ impl Builder<'_> {
             return self.positions();
         }
         let Some(operand) = self.operand() else { return };
-        if self.rng.one_in(8) && self.limits.dtypes.contains(DType::I64) && self.used_rows(operand).is_some() {
+        if self.rng.one_in(5) && self.limits.dtypes.contains(DType::I64) && self.used_rows(operand).is_some() {
             return;
         }
         if self.rng.one_in(5) {
