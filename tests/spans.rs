@@ -67,6 +67,7 @@ fn each_stage_and_launch_has_a_span() {
     ndjit::trace params=1
     ndjit::lower pass="inline"
     ndjit::lower pass="fp_contract"
+    ndjit::lower pass="sink"
     ndjit::lower pass="hoist"
     ndjit::lower pass="commit"
     ndjit::lower pass="simplify"

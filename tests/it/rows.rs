@@ -182,7 +182,8 @@ fn reductions_of_prefixes_end_with_them_and_change_no_bit() {
 fn rows_that_nothing_uses_are_not_computed_and_change_no_bit() {
     let rows = |x: Expr| Expr::from(arange(x.shape().extents()[0]));
     // Each with the range of the rows.
-    let uses: [(fn(Expr, Expr, Expr) -> Expr, &str); 8] = [
+    type Use = (fn(Expr, Expr, Expr) -> Expr, &'static str);
+    let uses: [Use; 8] = [
         (|x, r, k| where_(r.ge(k), (x * x).sum(1), 0), "; i0 from %1\n"),
         (|x, r, k| where_(r.le(k), 0, (x * x).sum(1)), "; i0 from %1 + 1"),
         (|x, r, k| where_(k.gt(r + 2), (x * x).sum(1) * 2 + 1, r), "; i0 to %1 + -2"),

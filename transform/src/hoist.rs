@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// memory takes about as long.
 const EXPENSIVE: usize = 16;
 
-type TracedGraph = Graph<ValueType>;
+pub(crate) type TracedGraph = Graph<ValueType>;
 
 /// Hoists the invariants of the loops of a graph without calls, and of the loops in their graphs; `None` if there are
 /// none.

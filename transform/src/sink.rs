@@ -4,7 +4,7 @@
 //! in the body it is no array, and later passes see positions: a mask `arange(n) >= k` bounds the work of a step. No bit
 //! changes: the same operations run on the same values.
 
-use crate::hoist::taken_operands;
+use crate::hoist::{TracedGraph, taken_operands};
 use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Rewriter, Slot, SourceLocs, Value};
 use ndjit_ir::{Op, ValueType};
 use smallvec::SmallVec;
@@ -12,8 +12,6 @@ use std::sync::Arc;
 
 /// The maximum number of nodes of an operand's computation.
 const MOST: usize = 8;
-
-type TracedGraph = Graph<ValueType>;
 
 /// Computes positions in the graphs of control flow, of a graph without calls; `None` if none are passed.
 pub fn sink(graph: &TracedGraph, places: &SourceLocs) -> Option<(TracedGraph, SourceLocs)> {

@@ -1,11 +1,13 @@
 //! A kernel of a program with the arguments known before a call.
 
-use crate::execution::code::{Kernel, KernelOperands};
+use crate::execution::calls::{CallRecording, CallSink, symbol};
+use crate::execution::code::{Kernel, KernelOperands, RecordedLoop};
 use crate::execution::cost;
 use crate::execution::threads::{Chunk, Split, Threads};
 use crate::programs::literals::Literals;
+use crate::programs::prepared::StepRecording;
 use crate::programs::scratch::OperandRanges;
-use crate::programs::step_plan::StepPlan;
+use crate::programs::step_plan::{RangePlan, StepPlan};
 use crate::programs::tiles::{PerIndex, Touched};
 use ndjit_codegen::TileLoop;
 use ndjit_codegen::clif::Cell;
@@ -60,6 +62,26 @@ impl BoundKernel {
                 ),
             }
         }
+    }
+
+    /// The calls of a step's kernel on the calling thread, if they are few.
+    pub fn record(&self, step: &StepPlan, threads: &Threads) -> Option<StepRecording> {
+        let BoundKernel { kernel, extents, split: None, .. } = self else { return None };
+        let pointers: SmallVec<[*mut u8; 16]> = (0..step.inputs.len() + step.outputs.len()).map(symbol).collect();
+        let operands = KernelOperands { pointers: &pointers, extents, strides: &step.strides, literals: &[] };
+        let mut calls = CallRecording::default();
+        let composed = kernel.composed();
+        let changed = |range: &RangePlan| match composed {
+            None => Some(RecordedLoop::Extent(range.index)),
+            Some(composed) => composed.recorded(range.index, extents, threads),
+        };
+        let ranges = step.ranges.iter().map(changed).collect::<Option<_>>()?;
+        let recorded = match composed {
+            // SAFETY: a recording reads and writes nothing.
+            None => unsafe { calls.call(kernel, &pointers, extents, &step.strides).is_ok() },
+            Some(composed) => matches!(composed.record(operands, threads, &mut calls), Ok(true)),
+        };
+        (recorded && !step.empty).then_some(StepRecording { calls, ranges })
     }
 
     /// Bytes of scratch memory, at most: for all its indices, or for so many along the tiled axis.

@@ -3,8 +3,7 @@
 //! Everything that can be decided before a call is decided in [`Executable::new`]; a call checks its arguments, takes memory
 //! from the pool, and runs the kernels.
 
-use crate::execution::calls::{CallRecording, CallSink, symbol};
-use crate::execution::code::{CodeOptions, Kernel, KernelCode, KernelOperands, RecordedLoop};
+use crate::execution::code::{CodeOptions, Kernel, KernelCode, KernelOperands};
 use crate::execution::drivers;
 use crate::execution::threads::{Chunk, Split, Threads, catch};
 use crate::memory::buffer::Writable;
@@ -19,7 +18,6 @@ use crate::programs::prepared::{LoopProgram, StepRecording};
 use crate::programs::regions;
 use crate::programs::run::{StepRunner, run};
 use crate::programs::scratch::{Lists, OperandRanges};
-use crate::programs::step_plan::RangePlan;
 use crate::programs::step_plan::{StepPlan, wrong};
 use crate::programs::storage::{MemoryUse, Storage};
 use crate::programs::tiles::{LaunchTiles, PerIndex};
@@ -489,23 +487,7 @@ impl LoopProgram for Executable {
     }
 
     fn record(&self, n: usize) -> Option<StepRecording> {
-        let (step, bound) = (&self.plan.steps[n], self.steps[n].kernel()?);
-        let BoundKernel { kernel, extents, split: None, .. } = bound else { return None };
-        let pointers: SmallVec<[*mut u8; 16]> = (0..step.inputs.len() + step.outputs.len()).map(symbol).collect();
-        let operands = KernelOperands { pointers: &pointers, extents, strides: &step.strides, literals: &[] };
-        let mut calls = CallRecording::default();
-        let composed = kernel.composed();
-        let changed = |range: &RangePlan| match composed {
-            None => Some(RecordedLoop::Extent(range.index)),
-            Some(composed) => composed.recorded(range.index, extents, &self.threads),
-        };
-        let ranges = step.ranges.iter().map(changed).collect::<Option<_>>()?;
-        let recorded = match composed {
-            // SAFETY: a recording reads and writes nothing.
-            None => unsafe { calls.call(kernel, &pointers, extents, &step.strides).is_ok() },
-            Some(composed) => matches!(composed.record(operands, &self.threads, &mut calls), Ok(true)),
-        };
-        (recorded && !step.empty).then_some(StepRecording { calls, ranges })
+        self.steps[n].kernel()?.record(&self.plan.steps[n], &self.threads)
     }
 
     fn registers(&self, scalars: &[(usize, Literal)]) -> Result<Vec<SmallVec<[Cell; 4]>>> {

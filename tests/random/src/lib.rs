@@ -11,6 +11,7 @@ mod control;
 mod elements;
 mod graph;
 mod many;
+mod masks;
 mod movement;
 mod shrink;
 

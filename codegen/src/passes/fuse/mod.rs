@@ -11,6 +11,7 @@
 
 mod contract;
 mod groups;
+mod insertions;
 mod joins;
 mod parts;
 mod regroup;
@@ -27,7 +28,7 @@ use ndjit_ir::loops::Layout;
 use ndjit_ir::reduction::{AxisSet, Reduce};
 use ndjit_ir::view::{AxisIndex, View, scattered};
 use ndjit_ir::{DType, Error, ErrorCode, Result, Shape};
-use ndjit_transform::access::{Accesses, contiguous};
+use ndjit_transform::access::Accesses;
 use parts::is_join;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -306,39 +307,6 @@ impl Fusing<'_> {
         })
     }
 
-    /// Returns `true` if the updates of an insertion are computed from elements of the array other than the replaced ones. The kernel that
-    /// stores them would copy the array first, so they are stored before.
-    fn reads_elsewhere(&self, updates: Value, (x, view): (Value, &View), starts: &[Value]) -> bool {
-        let (graph, shape, space) = (self.graph, self.graph.shape(x), self.graph.shape(updates));
-        let Ok(whole) = contiguous(shape, graph.ty(x)) else { return true };
-        let own = view.without_starts(starts.len()).layout(&whole);
-        let index = |&start: &Value| self.accesses.start(graph, start);
-        let is_own = |value: Value| {
-            let found = self.accesses.view(value).filter(|_| graph.shape(value) == space);
-            let rows = self.accesses.rows(value).iter().map(|row| row.index);
-            found.is_some_and(|(_, layout)| *layout == own) && rows.eq(starts.iter().map(index))
-        };
-        let (mut open, mut seen) = (vec![updates], FxHashSet::default());
-        while let Some(value) = open.pop() {
-            if !seen.insert(value) {
-                continue;
-            }
-            if self.accesses.base(value) == self.accesses.base(x) {
-                match is_own(value) {
-                    true => continue,
-                    false => return true,
-                }
-            }
-            let id = graph.producer(value);
-            if self.accesses.view(value).is_none()
-                && matches!(graph.node(id).kind, NodeKind::Op(..) | NodeKind::Cast(_) | NodeKind::Gather)
-            {
-                open.extend(graph.operands(id));
-            }
-        }
-        false
-    }
-
     /// Plans the kernel of reductions along these axes. It computes their operands if it can compute all of them that
     /// are not loaded.
     fn reducing(&self, axes: AxisSet, stored: Vec<Value>, needed: &[bool]) -> KernelPlan {
@@ -384,12 +352,7 @@ impl Fusing<'_> {
         // The operands of matrix products are stored.
         let fuse = fuse && !matches!(kind, PlanKind::Kind(KernelKind::Contract(_)));
         // A kernel that changes part of an array in place reads no other part of it.
-        let changed = match &kind {
-            PlanKind::Scatter(_, x) => Some(*x),
-            PlanKind::Kind(KernelKind::Part(part)) => part.into,
-            PlanKind::Kind(_) => None,
-        };
-        let changed = changed.map(|x| self.accesses.base(x));
+        let changed = kind.changed().map(|x| self.accesses.base(x));
         // Values computed in this kernel, found from the last to the first.
         let mut heap: BinaryHeap<(Value, bool)> = roots.iter().map(|&v| (v, false)).collect();
         let mut computed: Vec<Value> = Vec::new();

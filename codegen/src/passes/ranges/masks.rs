@@ -20,7 +20,7 @@ pub(super) struct Masks<'a> {
 
 /// Consecutive integers: the index of a loop, plus a start.
 #[derive(Clone, Copy)]
-struct Positions {
+struct LoopPositions {
     index: usize,
     start: i64,
 }
@@ -59,7 +59,7 @@ impl<'a> Masks<'a> {
     }
 
     /// The positions that a scalar is.
-    fn positions(&self, scalar: ScalarId) -> Option<Positions> {
+    fn positions(&self, scalar: ScalarId) -> Option<LoopPositions> {
         let stmt = self.stmt(scalar);
         match (stmt.kind, &stmt.args[..]) {
             (StmtKind::Load(n), _) => {
@@ -67,7 +67,7 @@ impl<'a> Masks<'a> {
                 let layout = self.domain.inputs.get(n as usize).filter(|_| is_position(self.graph, base))?;
                 let mut moving = layout.strides.iter().enumerate().filter(|(_, stride)| **stride != 0);
                 let (index, _) = moving.next().filter(|(_, stride)| **stride == 1)?;
-                let positions = Positions { index, start: i64::try_from(layout.offset).ok()? };
+                let positions = LoopPositions { index, start: i64::try_from(layout.offset).ok()? };
                 moving.next().is_none().then_some(positions)
             }
             (StmtKind::Cast, &[from]) => self.positions(from).filter(|positions| self.fits(*positions, stmt.dtype)),
@@ -85,13 +85,18 @@ impl<'a> Masks<'a> {
         }
     }
 
-    fn moved(&self, Positions { index, start }: Positions, by: Option<i64>, dtype: DType) -> Option<Positions> {
-        let positions = Positions { index, start: start.checked_add(by?)? };
+    fn moved(
+        &self,
+        LoopPositions { index, start }: LoopPositions,
+        by: Option<i64>,
+        dtype: DType,
+    ) -> Option<LoopPositions> {
+        let positions = LoopPositions { index, start: start.checked_add(by?)? };
         self.fits(positions, dtype).then_some(positions)
     }
 
     /// True if an integer dtype holds all of them.
-    fn fits(&self, Positions { index, start }: Positions, dtype: DType) -> bool {
+    fn fits(&self, LoopPositions { index, start }: LoopPositions, dtype: DType) -> bool {
         let last = i64::try_from(self.domain.extents[index]).ok().and_then(|extent| start.checked_add(extent));
         let range = dtype.int_range().filter(|_| dtype.is_int());
         range.zip(last).is_some_and(|((least, most), last)| least <= i128::from(start) && i128::from(last) <= most)
@@ -136,7 +141,7 @@ fn swapped(op: Op) -> Option<Op> {
     })
 }
 
-impl Positions {
+impl LoopPositions {
     /// The indices at which a comparison with a number has this truth.
     fn compared(self, op: Op, count: TracedIndex, truth: bool) -> Option<LoopRange> {
         let end = |more: i64| {

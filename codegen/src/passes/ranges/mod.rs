@@ -29,7 +29,7 @@ pub(crate) fn ranges(steps: &mut [LoweredStep], graph: &Graph<DType>, accesses: 
     }
     let mut demands = Demands { graph, accesses, made, of: FxHashMap::default() };
     for &output in graph.outputs() {
-        demands.add(accesses.base(accesses.result(graph, output)), Rows::All);
+        demands.add(accesses.base(accesses.result(graph, output)), UsedRows::All);
     }
     // Readers come after the kernels that make what they read.
     for (n, step) in steps.iter_mut().enumerate().rev() {
@@ -43,7 +43,7 @@ pub(crate) fn ranges(steps: &mut [LoweredStep], graph: &Graph<DType>, accesses: 
                 }
             }
             LoweredStep::Control(control) => {
-                control.fused.operands.iter().for_each(|&operand| demands.add(accesses.base(operand), Rows::All));
+                control.fused.operands.iter().for_each(|&operand| demands.add(accesses.base(operand), UsedRows::All));
             }
         }
     }
@@ -95,16 +95,16 @@ fn left_out(masks: Masks<'_>, fill: ScalarId, dtype: DType, reduction: Reduction
 
 /// The rows of an array that its readers use: indices of its first axis.
 #[derive(Clone, Copy)]
-enum Rows {
+enum UsedRows {
     All,
     Some(LoopRange),
 }
 
-impl Rows {
-    fn join(self, other: Rows) -> Rows {
+impl UsedRows {
+    fn join(self, other: UsedRows) -> UsedRows {
         match (self, other) {
-            (Rows::Some(a), Rows::Some(b)) => a.join(b).map_or(Rows::All, Rows::Some),
-            _ => Rows::All,
+            (UsedRows::Some(a), UsedRows::Some(b)) => a.join(b).map_or(UsedRows::All, UsedRows::Some),
+            _ => UsedRows::All,
         }
     }
 }
@@ -115,11 +115,11 @@ struct Demands<'a> {
     accesses: &'a Accesses,
     /// The step that makes a value, in whole or in part.
     made: FxHashMap<Value, usize>,
-    of: FxHashMap<Value, Rows>,
+    of: FxHashMap<Value, UsedRows>,
 }
 
 impl Demands<'_> {
-    fn add(&mut self, value: Value, rows: Rows) {
+    fn add(&mut self, value: Value, rows: UsedRows) {
         self.of.entry(value).and_modify(|known| *known = known.join(rows)).or_insert(rows);
     }
 
@@ -137,7 +137,7 @@ impl Demands<'_> {
         let (true, &[value], [layout]) = (stores_all, &scheduled.outputs[..], &scheduled.domain.outputs[..]) else {
             return None;
         };
-        let Rows::Some(range) = self.of.get(&value)? else { return None };
+        let UsedRows::Some(range) = self.of.get(&value)? else { return None };
         let (bytes, count) = self.rows(value)?;
         // The loop of the rows, perhaps joined with the loops within them.
         let per_row = |index: usize| {
@@ -166,27 +166,27 @@ impl Demands<'_> {
     fn inputs(&mut self, fused: &FusedKernel, scheduled: &Scheduled) {
         let accesses = self.accesses;
         let whole = scheduled.rest.into_iter().chain(scheduled.rows.iter().map(|(_, row)| row.index.value));
-        whole.for_each(|value| self.add(accesses.base(value), Rows::All));
+        whole.for_each(|value| self.add(accesses.base(value), UsedRows::All));
         for end in scheduled.ranges.iter().flat_map(|range| [range.from, range.to]).flatten() {
-            self.add(accesses.base(end.count.value), Rows::All);
+            self.add(accesses.base(end.count.value), UsedRows::All);
         }
         let masks = Masks { kernel: fused, domain: &scheduled.domain, graph: self.graph, accesses };
         for (n, (input, used)) in fused.inputs.iter().zip(used(masks, scheduled.ranges.first().copied())).enumerate() {
             let base = scheduled.inputs[n];
             let rows = match input.reads {
                 Reads::Elements => self.read(scheduled, n, base, used),
-                Reads::GatherSource | Reads::GatherBound | Reads::GatherStride => Rows::All,
+                Reads::GatherSource | Reads::GatherBound | Reads::GatherStride => UsedRows::All,
             };
             self.add(base, rows);
         }
     }
 
     /// The rows of `base` that a kernel reads in its input `n`, of which it uses the elements at some indices.
-    fn read(&self, scheduled: &Scheduled, n: usize, base: Value, used: Used) -> Rows {
-        self.rows_read(scheduled, n, base, used).map_or(Rows::All, Rows::Some)
+    fn read(&self, scheduled: &Scheduled, n: usize, base: Value, used: UsedIndices) -> UsedRows {
+        self.rows_read(scheduled, n, base, used).map_or(UsedRows::All, UsedRows::Some)
     }
 
-    fn rows_read(&self, scheduled: &Scheduled, n: usize, base: Value, used: Used) -> Option<LoopRange> {
+    fn rows_read(&self, scheduled: &Scheduled, n: usize, base: Value, used: UsedIndices) -> Option<LoopRange> {
         let (bytes, count) = self.rows(base)?;
         let layout = scheduled.domain.inputs.get(n)?;
         let mut own = scheduled.rows.iter().filter(|(operand, _)| *operand == n);
@@ -196,7 +196,7 @@ impl Demands<'_> {
             let [from, to] = [0, 1].map(|more| Some(RangeEnd { count: index, more }));
             return within.then_some(LoopRange { index: 0, step: 1, from, to });
         }
-        let Used::Some(range) = used else { return None };
+        let UsedIndices::Some(range) = used else { return None };
         let at = range.index;
         if layout.strides[at].checked_mul(range.step as isize) != Some(bytes as isize)
             || !stays_within(scheduled, layout, bytes, Some((at, range.step)))
@@ -225,37 +225,39 @@ fn stays_within(scheduled: &Scheduled, layout: &Layout, bytes: usize, but: Optio
 
 /// The indices at which the results depend on a scalar.
 #[derive(Clone, Copy)]
-enum Used {
+enum UsedIndices {
     Nowhere,
     Some(LoopRange),
     Everywhere,
 }
 
-impl Used {
-    fn join(self, other: Used) -> Used {
+impl UsedIndices {
+    fn join(self, other: UsedIndices) -> UsedIndices {
         match (self, other) {
-            (Used::Nowhere, used) | (used, Used::Nowhere) => used,
-            (Used::Some(a), Used::Some(b)) => a.join(b).map_or(Used::Everywhere, Used::Some),
-            _ => Used::Everywhere,
+            (UsedIndices::Nowhere, used) | (used, UsedIndices::Nowhere) => used,
+            (UsedIndices::Some(a), UsedIndices::Some(b)) => {
+                a.join(b).map_or(UsedIndices::Everywhere, UsedIndices::Some)
+            }
+            _ => UsedIndices::Everywhere,
         }
     }
 
-    fn within(self, range: Option<LoopRange>) -> Used {
+    fn within(self, range: Option<LoopRange>) -> UsedIndices {
         match (self, range) {
-            (Used::Everywhere, Some(range)) => Used::Some(range),
-            (Used::Some(own), Some(range)) => Used::Some(own.meet(range)),
+            (UsedIndices::Everywhere, Some(range)) => UsedIndices::Some(range),
+            (UsedIndices::Some(own), Some(range)) => UsedIndices::Some(own.meet(range)),
             (used, _) => used,
         }
     }
 }
 
 /// The indices at which the results depend on the elements of each input, of a kernel that computes some indices of a loop.
-fn used(masks: Masks<'_>, computed: Option<LoopRange>) -> Vec<Used> {
+fn used(masks: Masks<'_>, computed: Option<LoopRange>) -> Vec<UsedIndices> {
     let body = masks.body();
-    let mut of = vec![Used::Nowhere; body.stmts.len()];
-    let mut inputs = vec![Used::Nowhere; body.inputs.len()];
+    let mut of = vec![UsedIndices::Nowhere; body.stmts.len()];
+    let mut inputs = vec![UsedIndices::Nowhere; body.inputs.len()];
     for output in &body.outputs {
-        of[output.index()] = Used::Everywhere.within(computed);
+        of[output.index()] = UsedIndices::Everywhere.within(computed);
     }
     for (n, stmt) in body.stmts.iter().enumerate().rev() {
         let own = of[n];
