@@ -6,11 +6,12 @@
 use crate::array::{PyArray, finish};
 use crate::elements;
 use crate::error::{wrong, wrong_type};
+use crate::lowered::{JitCounts, PyFunctionStats, PyLowered};
 use crate::operand::number;
 use crate::signals::detached;
 use crate::trees::{LeafVisitor, flatten, unflatten};
 use crate::{place, settings, traced};
-use ndjit::dynamic::{self, DynamicJitted};
+use ndjit::dynamic::{self, DynamicJitted, DynamicResults};
 use ndjit::jit::{Arg, Input};
 use ndjit::operand::AnyOperand;
 use ndjit::{Array, Expr, Policy, Scalar, Stage};
@@ -24,7 +25,7 @@ use std::cell::RefCell;
 const MOST_STATIC: usize = 1024;
 
 /// An argument of a compiled function.
-enum JitArgument {
+pub enum JitArgument {
     Array(Array),
     Number(Scalar),
 }
@@ -68,10 +69,10 @@ impl Drop for OpenCall {
 }
 
 /// The arguments of a call.
-struct ReadArguments<'a, 'py> {
+pub struct ReadArguments<'a, 'py> {
     jitted: &'a PyJitted,
-    code: Vec<usize>,
-    leaves: Vec<JitArgument>,
+    pub code: Vec<usize>,
+    pub leaves: Vec<JitArgument>,
     kept: Vec<Py<PyAny>>,
     /// The name of the argument that is read.
     name: ArgumentName<'py>,
@@ -120,7 +121,23 @@ impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
     }
 }
 
-impl<'py> ReadArguments<'_, 'py> {
+impl<'a, 'py> ReadArguments<'a, 'py> {
+    fn new(jitted: &'a PyJitted) -> Self {
+        let name = ArgumentName::Position(0);
+        ReadArguments { jitted, code: Vec::with_capacity(8), leaves: Vec::with_capacity(4), kept: Vec::new(), name }
+    }
+
+    /// The arguments of a call without static ones.
+    pub fn without_static(
+        jitted: &'a PyJitted,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Self> {
+        let mut arguments = Self::new(jitted);
+        arguments.read(args, kwargs, false)?;
+        Ok(arguments)
+    }
+
     /// Adds a static argument.
     fn fixed(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = x.py();
@@ -151,17 +168,14 @@ impl<'py> ReadArguments<'_, 'py> {
         Ok(())
     }
 
-    fn read(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+    /// Reads the arguments of a call. Some are static if `fixed`.
+    fn read(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>, fixed: bool) -> PyResult<()> {
         let jitted = self.jitted;
         let py = args.py();
         self.code.push(args.len());
         for (n, x) in args.iter_borrowed().enumerate() {
             self.name = ArgumentName::Position(n);
-            let from_last = n as isize - args.len() as isize;
-            match jitted.positions.is_empty() || !jitted.positions.iter().any(|&p| p == n as isize || p == from_last) {
-                true => self.tree(&x)?,
-                false => self.fixed(&x)?,
-            }
+            if fixed && jitted.is_static(n, args.len()) { self.fixed(&x)? } else { self.tree(&x)? }
         }
         let Some(kwargs) = kwargs.filter(|kwargs| !kwargs.is_empty()) else { return Ok(()) };
         let keys = kwargs.keys();
@@ -169,7 +183,7 @@ impl<'py> ReadArguments<'_, 'py> {
         self.tree_of_keys(py, &keys)?;
         for key in keys {
             let value = kwargs.get_item(&key)?.ok_or_else(|| wrong("an argument is gone"))?;
-            let is_static = jitted.names.iter().any(|name| key.eq(name).unwrap_or(false));
+            let is_static = fixed && jitted.is_static_name(&key);
             self.name = ArgumentName::Keyword(key);
             if is_static { self.fixed(&value)? } else { self.tree(&value)? }
         }
@@ -268,7 +282,7 @@ fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(V
 }
 
 /// A function that is traced once per signature, compiled, and called: see `ndjit.jit`.
-#[pyclass(module = "ndjit", name = "Jitted", weakref, frozen)]
+#[pyclass(module = "ndjit", name = "Jitted", weakref, frozen, subclass)]
 pub struct PyJitted {
     function: Py<PyAny>,
     core: DynamicJitted,
@@ -281,20 +295,19 @@ pub struct PyJitted {
 }
 
 impl PyJitted {
-    fn arguments<'a, 'py>(
-        &'a self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<ReadArguments<'a, 'py>> {
-        let mut arguments = ReadArguments {
-            jitted: self,
-            code: Vec::with_capacity(8),
-            leaves: Vec::with_capacity(4),
-            kept: Vec::new(),
-            name: ArgumentName::Position(0),
-        };
-        arguments.read(args, kwargs)?;
-        Ok(arguments)
+    /// Whether an argument is static, by its position among `count`.
+    fn is_static(&self, n: usize, count: usize) -> bool {
+        let from_last = n as isize - count as isize;
+        self.positions.iter().any(|&p| p == n as isize || p == from_last)
+    }
+
+    fn is_static_name(&self, key: &Bound<'_, PyAny>) -> bool {
+        self.names.iter().any(|name| key.eq(name).unwrap_or(false))
+    }
+
+    /// The numbers of traces and of distinct kernels.
+    pub fn counts(&self) -> JitCounts {
+        JitCounts { traces: self.core.trace_count(), compilations: self.core.compile_count() }
     }
 
     /// Runs `body` on the arguments, without the lock of the interpreter.
@@ -305,7 +318,9 @@ impl PyJitted {
         body: impl FnOnce(&DynamicJitted, &[JitArgument], &[usize]) -> ndjit::Result<R> + Send,
     ) -> PyResult<R> {
         let py = args.py();
-        let ReadArguments { code, leaves, kept, .. } = self.arguments(args, kwargs)?;
+        let mut arguments = ReadArguments::new(self);
+        arguments.read(args, kwargs, true)?;
+        let ReadArguments { code, leaves, kept, .. } = arguments;
         let _calling = OpenCall::begin(PythonCall { function: self.function.clone_ref(py), kept });
         let core = &self.core;
         // The policy of the function is that of the Python code which it runs, too.
@@ -346,18 +361,7 @@ impl PyJitted {
             // It is part of the trace.
             return settings::within(self.policy, || self.function.bind(py).call(args, kwargs));
         }
-        let results = self.with(args, kwargs, |core, leaves, code| core.call(leaves, code))?;
-        if let [0] = *results.structure() {
-            let one = results.into_iter().next().ok_or_else(|| wrong("a result is missing"))?;
-            return Ok(Bound::new(py, finish(py, one)?)?.into_any());
-        }
-        let code = results.structure().to_vec();
-        let mut arrays = results.into_iter();
-        let mut leaf = || {
-            let array = arrays.next().ok_or_else(|| wrong("a result is missing"))?;
-            Ok(Bound::new(py, finish(py, array)?)?.into_any())
-        };
-        unflatten(py, &mut &code[..], &mut leaf)
+        results(py, self.with(args, kwargs, |core, leaves, code| core.call(leaves, code))?)
     }
 
     fn __get__<'py>(
@@ -371,14 +375,31 @@ impl PyJitted {
         slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance))
     }
 
-    /// Attributes of the function: its name, its module and so on.
-    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr(name)
+    /// The function for arguments like these, as JAX's method of this name gives it: its `explain(stage)` is the text of a stage, its
+    /// `compile()` the compiled function, which takes the arguments that are not static. The function is traced for them, not run.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn lower<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<PyLowered> {
+        let (py, own) = (slf.py(), slf.get());
+        let compiled = own.with(args, kwargs, |core, leaves, code| core.compile(leaves, code))?;
+        let left = args.iter().enumerate().filter(|(n, _)| !own.is_static(*n, args.len())).map(|(_, x)| x);
+        let left = PyTuple::new(py, left.collect::<Vec<_>>())?;
+        let named = kwargs.map(|kwargs| kwargs.copy()).transpose()?;
+        for (key, _) in kwargs.into_iter().flatten() {
+            if let Some(named) = named.as_ref().filter(|_| own.is_static_name(&key)) {
+                named.del_item(key)?;
+            }
+        }
+        let ReadArguments { code, .. } = ReadArguments::without_static(own, &left, named.as_ref())?;
+        Ok(PyLowered::new(slf.clone().unbind(), compiled, code))
     }
 
-    #[getter]
-    fn __wrapped__<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.function.bind(py).clone()
+    /// How often the function was traced and compiled, and the statistics of the program of the last call: kernels, bytes, memory.
+    fn stats(&self, py: Python<'_>) -> PyResult<PyFunctionStats> {
+        PyFunctionStats::new(py, self.counts(), self.core.stats())
     }
 
     /// The number of traces: one for each signature that was not known.
@@ -394,7 +415,7 @@ impl PyJitted {
     }
 
     /// The text of a stage for these arguments: `"graph"`, `"typed"`, `"simplified"`, `"kernels"`, `"loops"`, `"expanded"`,
-    /// `"code"`. The function is traced for them, not run.
+    /// `"clif"`, `"assembly"`. The function is traced for them, not run.
     #[pyo3(signature = (stage, /, *args, **kwargs))]
     fn explain(&self, stage: &str, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
         let stage = stage_of(stage)?;
@@ -445,7 +466,22 @@ impl PyJitted {
     }
 }
 
-fn stage_of(name: &str) -> PyResult<Stage> {
+/// The results of a call in their structure.
+pub fn results<'py>(py: Python<'py>, results: DynamicResults) -> PyResult<Bound<'py, PyAny>> {
+    if let [0] = *results.structure() {
+        let one = results.into_iter().next().ok_or_else(|| wrong("a result is missing"))?;
+        return Ok(Bound::new(py, finish(py, one)?)?.into_any());
+    }
+    let code = results.structure().to_vec();
+    let mut arrays = results.into_iter();
+    let mut leaf = || {
+        let array = arrays.next().ok_or_else(|| wrong("a result is missing"))?;
+        Ok(Bound::new(py, finish(py, array)?)?.into_any())
+    };
+    unflatten(py, &mut &code[..], &mut leaf)
+}
+
+pub fn stage_of(name: &str) -> PyResult<Stage> {
     name.parse().map_err(|_| {
         let names: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
         wrong(format!("the stages are {}, not {name:?}", names.join(", ")))

@@ -13,6 +13,7 @@ mod error;
 mod functions;
 mod index;
 mod jit;
+mod lowered;
 mod notation;
 mod numexpr;
 mod operand;
@@ -57,6 +58,8 @@ mod _ndjit {
     };
     #[pymodule_export]
     use super::jit::{_is_operand, _is_tracing, PyJitted};
+    #[pymodule_export]
+    use super::lowered::{PyCompiled, PyFunctionStats, PyKernelStats, PyLowered};
     #[pymodule_export]
     use super::numexpr::ArrayExpression;
     #[pymodule_export]

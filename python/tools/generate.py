@@ -206,7 +206,31 @@ MEMBER_TYPES = {
     "at": "Any",
     "compile_count": "int",
     "defvjp": "None",
+    "allocations": "int",
+    "as_text": "str",
+    "bytes_read": "int",
+    "bytes_written": "int",
+    "code_bytes": "int",
+    "compilations": "int",
+    "compile": "Compiled",
+    "compile_time": "float",
+    "compiled_loop": "builtins.bool",
+    "depth": "int",
+    "elements": "int",
     "explain": "str",
+    "flops": "int",
+    "intermediate_bytes": "int",
+    "kernels": "list[KernelStats]",
+    "launches": "int",
+    "lower": "Lowered",
+    "nests": "int",
+    "peak_bytes": "int",
+    "result_bytes": "int",
+    "scratch_bytes": "int",
+    "stages": "dict[str, float]",
+    "stats": "FunctionStats",
+    "table": "str",
+    "traces": "int",
     "explain_cache_misses": "list[str]",
     "page": "str",
     "trace_count": "int",
@@ -285,7 +309,8 @@ IN_PLACE = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "iand", "io
 def stubs():
     """The text of `__init__.pyi`."""
     parts = [STUB_HEADER, class_stub(ndjit.DType), class_stub(ndjit.Array)]
-    parts.append(class_stub(ndjit.Jitted))
+    parts.append(class_stub(_ndjit.Jitted))
+    parts.extend(class_stub(cls) for cls in (ndjit.Lowered, ndjit.Compiled, ndjit.FunctionStats, ndjit.KernelStats))
     parts.extend(class_stub(cls) for cls in (_transforms.custom_jvp, _transforms.custom_vjp))
     parts.append("class policy:\n    def __init__(self, name: str, /) -> None: ...\n    def __enter__(self) -> None: ...\n")
     parts.append("    def __exit__(self, *raised: object) -> None: ...\n\n")

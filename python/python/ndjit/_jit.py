@@ -1,11 +1,22 @@
 """`ndjit.jit`: functions that are traced once per signature, compiled, and called."""
 
+import functools
 import importlib
 import inspect
 
-from ._ndjit import Jitted
+from . import _ndjit
 
 __all__ = ["jit"]
+
+
+class Jitted(_ndjit.Jitted):
+    """A function that is traced once per signature, compiled, and called: what `ndjit.jit` gives. It has the name, the documentation
+    and the attributes of the function, and this as `__wrapped__`."""
+
+    __module__ = "ndjit"
+
+    def __init__(self, function, *_):
+        functools.update_wrapper(self, function)
 
 
 def jit(function=None, /, *, static_argnums=(), static_argnames=(), threads=None, policy=None):
@@ -71,4 +82,4 @@ def _named(module, name):
 def evaluated(function, *arguments):
     """The results of a function that needs a trace: it is traced, compiled and called, or is part of the trace that is open."""
     __tracebackhide__ = True
-    return Jitted(function, [], [], None, None)(*arguments)
+    return _ndjit.Jitted(function, [], [], None, None)(*arguments)
