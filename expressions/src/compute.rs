@@ -9,7 +9,7 @@ use crate::parser::BINARY;
 use crate::sequences::Sequences;
 use crate::value::{NodeValue, PlacedArgument};
 use crate::{Budget, arguments, dialect, dtypes, index, making, numbers, reducing};
-use ndjit::operand::AnyOperand;
+use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 
 /// Traces an expression of named inputs. During tracing, sequences such as `arange` reserve memory from `budget`.
@@ -243,6 +243,12 @@ impl Computing<'_> {
     fn op(&self, op: Op, operands: &[PlacedArgument], what: &str, column: u32) -> Result<NodeValue, Problem> {
         if let (Op::Pow, [base, exponent]) = (op, operands) {
             dialect::power(base.value.is_integral(), exponent.value.number(), exponent.column)?;
+            if let (NodeValue::Expr(x), Some(ExprNumber::Int(2))) = (&base.value, exponent.value.number())
+                && !x.dtype().is_complex()
+            {
+                // As in NumExpr and NumPy. A power whose exponent is an argument of the kernel takes twenty times as long.
+                return Ok(NodeValue::Expr(dynamic::apply(Op::Square, &[x.operand()])));
+            }
         }
         let given: Option<Vec<ExprNumber>> = operands.iter().map(|x| x.value.number()).collect();
         if let Some(given) = given
