@@ -3,23 +3,25 @@
 //! The engine's cache has the plans. The function that it calls for a new signature is the same for all: it finds the Python function
 //! and its static arguments in the call that runs on this thread.
 
-use crate::array::{PyArray, finish};
+use crate::array::{ArrayValue, PyArray, finish, operation};
 use crate::elements;
 use crate::error::{wrong, wrong_type};
 use crate::lowered::{JitCounts, PyFunctionStats, PyLowered};
 use crate::operand::number;
+use crate::public::without_own_frames;
 use crate::signals::detached;
 use crate::trees::{LeafVisitor, flatten, unflatten};
 use crate::{place, settings, traced};
-use ndjit::dynamic::{self, DynamicJitted, DynamicResults};
+use ndjit::dynamic::{self, DynamicJitted, DynamicResults, TracedRef};
 use ndjit::jit::{Arg, Input};
 use ndjit::operand::AnyOperand;
-use ndjit::{Array, Expr, Policy, Scalar, Stage};
+use ndjit::{Array, Error, ErrorCode, Expr, Policy, Scalar, Stage};
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The most static arguments that a function remembers at once.
 const MOST_STATIC: usize = 1024;
@@ -28,6 +30,8 @@ const MOST_STATIC: usize = 1024;
 pub enum JitArgument {
     Array(Array),
     Number(Scalar),
+    /// A value of the trace in which the function is called.
+    Traced(TracedRef),
 }
 
 impl<'a> Input<'a> for &'a JitArgument {
@@ -35,6 +39,21 @@ impl<'a> Input<'a> for &'a JitArgument {
         match self {
             JitArgument::Array(array) => array.arg(),
             JitArgument::Number(number) => (*number).arg(),
+            JitArgument::Traced(x) => x.expr().and_then(|_| {
+                Err(Error::new(ErrorCode::Traced, "call: a traced value has no elements")
+                    .help("call the function where it is traced"))
+            }),
+        }
+    }
+}
+
+impl JitArgument {
+    /// The argument in the trace that is open.
+    fn expr(&self, py: Python<'_>) -> PyResult<Expr> {
+        match self {
+            JitArgument::Array(x) => Ok(operation(|| Expr::from(x))),
+            JitArgument::Number(x) => Ok(operation(|| Expr::from(*x))),
+            JitArgument::Traced(x) => traced::value(py, *x),
         }
     }
 }
@@ -95,8 +114,10 @@ impl std::fmt::Display for ArgumentName<'_> {
 impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
     fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         if let Ok(array) = x.cast::<PyArray>() {
-            let array = array.borrow().array(x.py(), "call", "call the function where it is traced")?.clone();
-            self.leaves.push(JitArgument::Array(array));
+            self.leaves.push(match array.borrow().value() {
+                ArrayValue::Array(array) => JitArgument::Array(array.clone()),
+                ArrayValue::Traced(x) => JitArgument::Traced(*x),
+            });
         } else if let Some(number) = number(x)? {
             self.leaves.push(JitArgument::Number(number));
         } else if x.hasattr("__array_interface__")? || x.hasattr("__dlpack__")? {
@@ -150,7 +171,7 @@ impl<'a, 'py> ReadArguments<'a, 'py> {
                 if known.len() >= MOST_STATIC {
                     known.clear();
                 }
-                let number = self.jitted.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let number = self.jitted.next.fetch_add(1, Relaxed);
                 known.set_item(&key, number)?;
                 number
             }
@@ -239,11 +260,17 @@ impl<'py> LeafVisitor<'py> for TracedLeaves {
 }
 
 fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(Vec<Expr>, Vec<usize>)> {
-    let (function, kept) = CALLS.with_borrow(|calls| {
+    let call = CALLS.with_borrow(|calls| {
         let call = calls.last().ok_or_else(|| wrong("no function is called"))?;
-        let kept: Vec<Py<PyAny>> = call.kept.iter().map(|x| x.clone_ref(py)).collect();
-        Ok::<_, PyErr>((call.function.clone_ref(py), kept))
+        let kept = call.kept.iter().map(|x| x.clone_ref(py)).collect();
+        Ok::<_, PyErr>(PythonCall { function: call.function.clone_ref(py), kept })
     })?;
+    called(py, &call, exprs, code)
+}
+
+/// The results of a function of Python for traced arguments in a structure, and their structure.
+fn called(py: Python<'_>, call: &PythonCall, exprs: &[Expr], code: &[usize]) -> PyResult<(Vec<Expr>, Vec<usize>)> {
+    let PythonCall { function, kept } = call;
     let mut exprs = exprs.iter();
     let mut leaf = || {
         let x = exprs.next().ok_or_else(|| wrong("an argument is missing"))?;
@@ -291,7 +318,9 @@ pub struct PyJitted {
     names: Vec<Py<PyString>>,
     /// The numbers of static arguments.
     fixed: Py<PyDict>,
-    next: std::sync::atomic::AtomicUsize,
+    next: AtomicUsize,
+    /// Whether the function was found to use values of a trace around it.
+    closes_over: AtomicBool,
 }
 
 impl PyJitted {
@@ -317,15 +346,49 @@ impl PyJitted {
         kwargs: Option<&Bound<'py, PyDict>>,
         body: impl FnOnce(&DynamicJitted, &[JitArgument], &[usize]) -> ndjit::Result<R> + Send,
     ) -> PyResult<R> {
-        let py = args.py();
         let mut arguments = ReadArguments::new(self);
         arguments.read(args, kwargs, true)?;
-        let ReadArguments { code, leaves, kept, .. } = arguments;
+        self.run(args.py(), &arguments, body)
+    }
+
+    /// Runs `body` on the arguments, without the lock of the interpreter.
+    fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        ReadArguments { code, leaves, kept, .. }: &ReadArguments<'_, '_>,
+        body: impl FnOnce(&DynamicJitted, &[JitArgument], &[usize]) -> ndjit::Result<R> + Send,
+    ) -> PyResult<R> {
+        let kept = kept.iter().map(|x| x.clone_ref(py)).collect();
         let _calling = OpenCall::begin(PythonCall { function: self.function.clone_ref(py), kept });
         let core = &self.core;
         // The policy of the function is that of the Python code which it runs, too.
-        settings::within(self.policy, || detached(py, || settings::scoped(|| body(core, &leaves, &code))))?
+        settings::within(self.policy, || detached(py, || settings::scoped(|| body(core, leaves, code))))?
             .map_err(|error| traced::raised(py, &error))
+    }
+
+    /// A call while another function is traced. It is part of the trace if an argument is, or if the function uses a value of it;
+    /// otherwise it is evaluated, as operations on arrays are.
+    fn within_trace<'py>(&self, py: Python<'py>, arguments: ReadArguments<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let is_traced = arguments.leaves.iter().any(|leaf| matches!(leaf, JitArgument::Traced(_)));
+        if !is_traced && !self.closes_over.load(Relaxed) {
+            let (made, is_foreign) =
+                traced::foreign(|| self.run(py, &arguments, |core, leaves, code| core.call(leaves, code)));
+            if !is_foreign {
+                return results(py, made?);
+            }
+            self.closes_over.store(true, Relaxed);
+        }
+        let ReadArguments { code, leaves, kept, .. } = arguments;
+        let exprs = leaves.iter().map(|leaf| leaf.expr(py)).collect::<PyResult<Vec<Expr>>>()?;
+        let call = PythonCall { function: self.function.clone_ref(py), kept };
+        let (exprs, code) = settings::within(self.policy, || called(py, &call, &exprs, &code))
+            .map_err(|raised| without_own_frames(py, raised))?;
+        let mut exprs = exprs.into_iter();
+        let mut leaf = || {
+            let x = exprs.next().ok_or_else(|| wrong("a result is missing"))?;
+            Ok(Bound::new(py, traced::finish(py, x)?)?.into_any())
+        };
+        unflatten(py, &mut &code[..], &mut leaf)
     }
 }
 
@@ -346,8 +409,9 @@ impl PyJitted {
         let policy = policy.map(settings::named).transpose()?;
         let core = DynamicJitted::new(named, place::of_user(py).unwrap_or(place::BINDING), trace)
             .configured(|config| (config.policy, config.threads) = (policy, threads.map(|threads| threads.max(1))));
-        let (fixed, next) = (PyDict::new(py).unbind(), Default::default());
-        Ok(PyJitted { function, core, policy, positions, names, fixed, next })
+        let fixed = PyDict::new(py).unbind();
+        let (next, closes_over) = Default::default();
+        Ok(PyJitted { function, core, policy, positions, names, fixed, next, closes_over })
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -357,11 +421,12 @@ impl PyJitted {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if dynamic::is_tracing() {
-            // It is part of the trace.
-            return settings::within(self.policy, || self.function.bind(py).call(args, kwargs));
+        let mut arguments = ReadArguments::new(self);
+        arguments.read(args, kwargs, true)?;
+        match dynamic::is_tracing() {
+            true => self.within_trace(py, arguments),
+            false => results(py, self.run(py, &arguments, |core, leaves, code| core.call(leaves, code))?),
         }
-        results(py, self.with(args, kwargs, |core, leaves, code| core.call(leaves, code))?)
     }
 
     fn __get__<'py>(

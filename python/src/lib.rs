@@ -19,6 +19,7 @@ mod numexpr;
 mod operand;
 mod operators;
 mod place;
+mod public;
 mod settings;
 mod signals;
 mod tables;
@@ -37,7 +38,7 @@ mod _ndjit {
     #[pymodule_export]
     use super::dtype::PyDType;
     #[pymodule_export]
-    use super::error::error_codes;
+    use super::error::{_error, error_codes};
     #[pymodule_export]
     use super::functions::creation::{
         arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like,
@@ -62,6 +63,8 @@ mod _ndjit {
     use super::lowered::{PyCompiled, PyFunctionStats, PyKernelStats, PyLowered};
     #[pymodule_export]
     use super::numexpr::ArrayExpression;
+    #[pymodule_export]
+    use super::public::PublicFunction;
     #[pymodule_export]
     use super::settings::{PolicyBlock, default_dtypes, get_policy, set_defaults, set_policy};
     #[pymodule_export]

@@ -251,6 +251,43 @@ def test_functions_call_functions_and_see_values_around_them():
     assert f(ndjit.asarray([1.0])).tolist() == [4]
     assert f.trace_count == 1 and g.trace_count == 0
 
+    # What is called with values that are not traced is evaluated, as operations on arrays are.
+    seen = []
+
+    @ndjit.jit
+    def outer(x):
+        known = g(ndjit.asarray([2.0]), 3)
+        assert known.tolist() == [6] and float(known[0]) == 6 and g(2, 4).tolist() == 8
+        for _ in range(2):
+            # It closes over a traced value: so it is part of the trace, after a first trace that found that out.
+            part = inner({"y": 1.0}, "name")["sum"]
+            assert repr(part).startswith("Array(traced")
+        return x + known, part
+
+    @functools.partial(ndjit.jit, static_argnums=1)
+    def inner(tree, name):
+        seen.append((type(tree["y"]), name))
+        return {"sum": tree["y"] + around[0], "kept": 1}
+
+    around = []
+
+    def with_around(x):
+        around[:] = [x]
+        return outer.__wrapped__(x)
+
+    made, part = ndjit.jit(with_around)(ndjit.asarray([1.0]))
+    assert made.tolist() == [7] and part.tolist() == [2] and seen == [(ndjit.Array, "name")] * 3 and g.trace_count == 2
+    # Arguments of a function in a trace are traced values as elsewhere, numbers too, and so are results.
+    with pytest.raises(ndjit.TracedError, match="index: a traced value"):
+        ndjit.jit(lambda x: ndjit.jit(lambda x, n: [x for _ in range(n)])(x, 3))(1.0)
+    constant = ndjit.jit(lambda x: ndjit.jit(lambda x: (3, x))(x)[0].dtype == ndjit.int32 and x)
+    assert float(constant(2.0)) == 2
+    # A leaked value is the error that it is elsewhere.
+    leaked = []
+    ndjit.jit(lambda x: leaked.append(x))(1.0)
+    with pytest.raises(ndjit.TracedError, match="outside its trace"):
+        ndjit.jit(lambda x: x + ndjit.jit(lambda y: y + leaked[0])(1.0))(1.0)
+
     def endless(x):
         return jitted(x)
 

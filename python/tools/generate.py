@@ -327,7 +327,7 @@ def stubs():
             parts.append(f"{name}: float\n")
         elif isinstance(value, ndjit.DType):
             parts.append(f"{name}: DType\n")
-        elif not name.startswith("_") and (inspect.isfunction(value) or inspect.isbuiltin(value)):
+        elif not name.startswith("_") and inspect.isroutine(inspect.unwrap(value)):
             parts.append(f"def {name}({parameters_of(value, False)}) -> {RESULT_TYPES.get(name, 'Array')}: ...\n")
     parts.append("from . import tree as tree\n")
     parts.append("newaxis: None\n__version__: str\n__array_api_version__: str\n")

@@ -71,6 +71,13 @@ def _static(function, positions, names):
     return sorted({*positions, *placed}), sorted({*names, *named})
 
 
+class PublicFunction(_ndjit._PublicFunction):
+    """A function of this package as users see it: exceptions that pass through it show frames of their code only."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+
+
 def _named(module, name):
     """The function of a module: what a pickle holds."""
     found = importlib.import_module(module)
@@ -81,5 +88,6 @@ def _named(module, name):
 
 def evaluated(function, *arguments):
     """The results of a function that needs a trace: it is traced, compiled and called, or is part of the trace that is open."""
-    __tracebackhide__ = True
+    if _ndjit._is_tracing():
+        return function(*arguments)
     return _ndjit.Jitted(function, [], [], None, None)(*arguments)
