@@ -9,7 +9,7 @@ use crate::parser::BINARY;
 use crate::sequences::Sequences;
 use crate::value::{NodeValue, PlacedArgument};
 use crate::{Budget, arguments, dialect, dtypes, index, making, numbers, reducing};
-use ndjit::operand::{AnyOperand, Operand};
+use ndjit::operand::AnyOperand;
 use ndjit::{Error, Expr, Op, Program, Spec, dynamic, nearest, with_place};
 
 /// Traces an expression of named inputs. During tracing, sequences such as `arange` reserve memory from `budget`.
@@ -244,10 +244,9 @@ impl Computing<'_> {
         if let (Op::Pow, [base, exponent]) = (op, operands) {
             dialect::power(base.value.is_integral(), exponent.value.number(), exponent.column)?;
             if let (NodeValue::Expr(x), Some(ExprNumber::Int(2))) = (&base.value, exponent.value.number())
-                && !x.dtype().is_complex()
+                && let Some(squared) = dialect::squared(*x)
             {
-                // As in NumExpr and NumPy. A power whose exponent is an argument of the kernel takes twenty times as long.
-                return Ok(NodeValue::Expr(dynamic::apply(Op::Square, &[x.operand()])));
+                return Ok(NodeValue::Expr(squared));
             }
         }
         let given: Option<Vec<ExprNumber>> = operands.iter().map(|x| x.value.number()).collect();

@@ -29,7 +29,7 @@ fn is_squared(x: &AnyOperand, exponent: Scalar) -> bool {
         AnyOperand::Expr(x) => x.dtype(),
         AnyOperand::Scalar(_) => return false,
     };
-    !dtype.is_complex() && (exponent == weak(2) || dtype.is_float() && exponent == weak(2.0))
+    (dtype.is_int() || dtype.is_float()) && (exponent == weak(2) || dtype.is_float() && exponent == weak(2.0))
 }
 
 /// `x op y`, or Python's `NotImplemented` for an object that is no operand, which then may know the operator.
