@@ -29,7 +29,8 @@ mod trees;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+// Tables of structures count on the lock of the interpreter: one without it switches it on.
+#[pymodule(gil_used = true)]
 mod _ndjit {
     #[pymodule_export]
     use super::array::{_from_bytes, PyArray};
