@@ -131,7 +131,7 @@ def kernels_table(sizes, threads):
             best = min(peers, key=found.get)
             ratio = found[best] / found["ndjit.jit"]
             if ratio < 1:
-                lost.append(f"{name} of {size:,} ({best}, {1 / ratio:.2g} times as fast)")
+                lost.append(f"{name} of {size:,} ({best}, {1 / ratio:.2f})")
             for peer in peers:
                 ratios.setdefault((size, peer), []).append(found[peer] / found["ndjit.jit"])
             cells = " | ".join(shown(found[library]) for library in made)
@@ -141,7 +141,8 @@ def kernels_table(sizes, threads):
     for size in sizes:
         cells = [f"{np.exp(np.mean(np.log(ratios[size, peer]))):.2f}" for peer in peers]
         means.append(f"| {size:,} | {' | '.join(cells)} |")
-    losses = f"A peer is faster in {len(lost)} of {len(sizes) * len(kernels.NAMES)} rows: {', '.join(lost)}." if lost else ""
+    rows = len(sizes) * len(kernels.NAMES)
+    losses = f"A peer is faster in {len(lost)} of {rows} rows, so many times as fast: {', '.join(lost)}." if lost else ""
     return [*lines, "", *inexact], [*means, "", losses]
 
 
@@ -216,7 +217,8 @@ def main():
         "`python bench/compare.py --write` writes this page: every library computes each kernel (`bench/kernels.py`) in float32 into new",
         "memory, in turns in one process; the least of seven batches counts. First calls, which compile, are not timed.",
         "`ndjit.jit` and jax are jitted functions of their own arrays; `ndjit` are the same operations without `jit`, recorded and evaluated",
-        "by each call; `ndjit.numexpr` is `evaluate` of a text on NumPy's arrays. Machines are shared: compare columns, not pages.",
+        "by each call; `ndjit.numexpr` is `evaluate` of a text on NumPy's arrays. Machines are shared: compare columns, not pages."
+        + (" No other process ran between (`chrt -f 50`)." if hasattr(os, "SCHED_FIFO") and os.sched_getscheduler(0) == os.SCHED_FIFO else ""),
         "",
         "## Kernels: geometric means of ratios",
         "Above 1, `ndjit.jit` is faster than that library.",

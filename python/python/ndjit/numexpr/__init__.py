@@ -233,16 +233,19 @@ def validate(
 
 def re_evaluate(local_dict=None, global_dict=None, _frame_depth=2):
     """The value of the last expression of this thread, for the variables as they are now."""
-    call = getattr(_last, "call", None)
-    if call is None:
-        raise RuntimeError("there is no expression to evaluate again: call `evaluate` or `validate` first")
-    expression, order, casting, out = call
+    try:
+        expression, order, casting, out = _last.call
+    except AttributeError:
+        raise RuntimeError("there is no expression to evaluate again: call `evaluate` or `validate` first") from None
     if out is not None:
         out = out()
         if out is None:
             raise RuntimeError("the array `out` of the last evaluation is gone")
-    arguments = _arguments(expression, local_dict, global_dict, sys._getframe(_frame_depth - 1))
-    return _run(expression, arguments, out, order, casting)
+    if local_dict is None or global_dict is None:
+        frame = sys._getframe(_frame_depth - 1)
+        local_dict = frame.f_locals if local_dict is None else local_dict
+        global_dict = frame.f_globals if global_dict is None else global_dict
+    return _run(expression, expression.arguments(local_dict, global_dict), out, order, casting)
 
 
 class NumExpr:
