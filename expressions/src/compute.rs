@@ -243,6 +243,11 @@ impl Computing<'_> {
     fn op(&self, op: Op, operands: &[PlacedArgument], what: &str, column: u32) -> Result<NodeValue, Problem> {
         if let (Op::Pow, [base, exponent]) = (op, operands) {
             dialect::power(base.value.is_integral(), exponent.value.number(), exponent.column)?;
+            if let (NodeValue::Expr(x), Some(ExprNumber::Int(2))) = (&base.value, exponent.value.number())
+                && let Some(squared) = dialect::squared(*x)
+            {
+                return Ok(NodeValue::Expr(squared));
+            }
         }
         let given: Option<Vec<ExprNumber>> = operands.iter().map(|x| x.value.number()).collect();
         if let Some(given) = given

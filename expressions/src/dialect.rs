@@ -3,7 +3,7 @@
 
 use crate::error::Problem;
 use crate::node::ExprNumber;
-use ndjit::{Expr, Policy};
+use ndjit::{DType, Expr, Policy};
 
 /// Whether expressions are traced as NumExpr's.
 fn is_numexpr() -> bool {
@@ -24,6 +24,17 @@ pub(crate) fn power(is_integral: bool, exponent: Option<ExprNumber>, column: u32
                 .help(format!("a float exponent gives floats: `** {n}.0`")))
         }
         _ => Ok(()),
+    }
+}
+
+/// `x ** 2` as a product, as NumExpr and NumPy compute it: a power whose exponent is an argument of the kernel takes twenty times as
+/// long. `None` where the two differ in dtype or in special values; a bool stays one in NumExpr.
+pub(crate) fn squared(x: Expr) -> Option<Expr> {
+    let dtype = x.dtype();
+    match () {
+        () if dtype.is_int() || dtype.is_float() => Some(x.square()),
+        () if dtype == DType::Bool && is_numexpr() => Some(x * x),
+        () => None,
     }
 }
 

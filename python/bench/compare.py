@@ -28,13 +28,17 @@ def libraries(threads):
     """Per library a function of a kernel's name and arguments that gives a call; `None` where it has no such kernel."""
     found = {}
 
-    def eager(name, arguments):
-        x = [ndjit.asarray(a, copy=True) for a in arguments]
-        function = kernels.formulas(ndjit)[name]
-        # With `ndjit.jit(function)` here, functions are traced once.
-        return lambda: function(*x).block_until_ready()
+    def own(transform):
+        def call(name, arguments):
+            x = [ndjit.asarray(a, copy=True) for a in arguments]
+            function = transform(kernels.formulas(ndjit)[name])
+            return lambda: function(*x).block_until_ready()
 
-    found["ndjit"] = eager
+        return call
+
+    found["ndjit.jit"] = own(ndjit.jit)
+    # Without `jit`: each call records the operations, and evaluates them.
+    found["ndjit"] = own(lambda function: function)
     texts = kernels.of_texts(ndjit.numexpr)
     found["ndjit.numexpr"] = lambda name, arguments: lambda: texts[name](*arguments)
     formulas = kernels.formulas(np)
@@ -108,9 +112,9 @@ def shown(seconds):
 def kernels_table(sizes, threads):
     """Rows of times and ratios, and the geometric means of ratios."""
     made = libraries(threads)
-    own, peers = ("ndjit", "ndjit.numexpr"), [name for name in made if not name.startswith("ndjit")]
-    lines, ratios, inexact = [], {}, []
-    lines.append("| kernel | elements | " + " | ".join(made) + " | best peer / ndjit |")
+    peers = [name for name in made if not name.startswith("ndjit")]
+    lines, ratios, inexact, lost = [], {}, [], []
+    lines.append("| kernel | elements | " + " | ".join(made) + " | best peer / ndjit.jit |")
     lines.append("| --- | --: | " + " | ".join("--:" for _ in made) + " | --: |")
     for size in sizes:
         for name in kernels.NAMES:
@@ -124,17 +128,22 @@ def kernels_table(sizes, threads):
                     error = np.max(np.abs(np.asarray(got) / expected - 1))
                     inexact.append(f"{library} differs from numpy by {error:.0%} in {name} of {size:,} elements.")
             found = times(calls)
-            ratio = min(found[peer] for peer in peers) / min(found[library] for library in own)
+            best = min(peers, key=found.get)
+            ratio = found[best] / found["ndjit.jit"]
+            if ratio < 1:
+                lost.append(f"{name} of {size:,} ({best}, {1 / ratio:.2f})")
             for peer in peers:
-                ratios.setdefault((size, peer), []).append(found[peer] / min(found[library] for library in own))
+                ratios.setdefault((size, peer), []).append(found[peer] / found["ndjit.jit"])
             cells = " | ".join(shown(found[library]) for library in made)
             lines.append(f"| {name} | {arguments[0].size if name != 'outer' else arguments[0].size ** 2:,} | {cells} | {ratio:.2f} |")
             print(lines[-1], flush=True)
-    means = ["| elements | " + " | ".join(f"{peer} / ndjit" for peer in peers) + " |", "| --: | " + " | ".join("--:" for _ in peers) + " |"]
+    means = ["| elements | " + " | ".join(f"{peer} / ndjit.jit" for peer in peers) + " |", "| --: | " + " | ".join("--:" for _ in peers) + " |"]
     for size in sizes:
         cells = [f"{np.exp(np.mean(np.log(ratios[size, peer]))):.2f}" for peer in peers]
         means.append(f"| {size:,} | {' | '.join(cells)} |")
-    return [*lines, "", *inexact], means
+    rows = len(sizes) * len(kernels.NAMES)
+    losses = f"A peer is faster in {len(lost)} of {rows} rows, so many times as fast: {', '.join(lost)}." if lost else ""
+    return [*lines, "", *inexact], [*means, "", losses]
 
 
 def overheads():
@@ -144,6 +153,7 @@ def overheads():
     x = ndjit.asarray(np.ones(8, np.float32))
     y = np.ones(8, np.float32)
     held = [x]
+    jitted, slope = ndjit.jit(lambda x: x * 2 + 1), ndjit.grad(lambda x: ndjit.sum(x * x))
 
     def lazy():
         held[0] = x + x
@@ -151,17 +161,24 @@ def overheads():
     rows = {
         "an operation, recorded": lazy,
         "an operation, evaluated": lambda: (x + x).block_until_ready(),
+        "a call of a jitted function": lambda: jitted(x),
+        "`ndjit.grad(f)(x)` without `jit`": lambda: slope(x),
         "numpy: an operation": lambda: y + y,
         "`ndjit.numexpr.evaluate`": lambda: ndjit.numexpr.evaluate("y + y * 2", {"y": y}),
         "`numexpr.evaluate`": lambda: numexpr.evaluate("y + y * 2", {"y": y}),
+        "`ndjit.numexpr.re_evaluate`": lambda: ndjit.numexpr.re_evaluate({"y": y}),
+        "`numexpr.re_evaluate`": lambda: numexpr.re_evaluate({"y": y}),
         "import from NumPy without a copy": lambda: ndjit.from_dlpack(y),
         "export to NumPy without a copy": lambda: np.from_dlpack(x),
     }
     try:
         import jax
 
-        z = jax.device_put(y)
+        z, theirs = jax.device_put(y), jax.jit(lambda x: x * 2 + 1)
         rows["jax: an operation, evaluated"] = lambda: (z + z).block_until_ready()
+        rows["jax: a call of a jitted function"] = lambda: theirs(z).block_until_ready()
+        their_slope = jax.grad(lambda x: jax.numpy.sum(x * x))
+        rows["`jax.grad(f)(x)` without `jit`"] = lambda: their_slope(z).block_until_ready()
     except ImportError:
         pass
     return ["| of 8 elements | time |", "| --- | --: |", *(f"| {name} | {shown(t)} |" for name, t in times(rows).items())]
@@ -199,11 +216,12 @@ def main():
         f"{datetime.date.today()}, {machine()}, {threads} threads, CPython {platform.python_version()}, {', '.join(packages)}.",
         "`python bench/compare.py --write` writes this page: every library computes each kernel (`bench/kernels.py`) in float32 into new",
         "memory, in turns in one process; the least of seven batches counts. First calls, which compile, are not timed.",
-        "`ndjit` are lazy operations on its arrays, recorded and evaluated by each call; `ndjit.numexpr` is `evaluate` of a text on",
-        "NumPy's arrays. jax has its own arrays and is jitted. Machines are shared: compare columns, not pages.",
+        "`ndjit.jit` and jax are jitted functions of their own arrays; `ndjit` are the same operations without `jit`, recorded and evaluated",
+        "by each call; `ndjit.numexpr` is `evaluate` of a text on NumPy's arrays. Machines are shared: compare columns, not pages."
+        + (" No other process ran between (`chrt -f 50`)." if hasattr(os, "SCHED_FIFO") and os.sched_getscheduler(0) == os.SCHED_FIFO else ""),
         "",
         "## Kernels: geometric means of ratios",
-        "Above 1, the faster of ndjit's two columns is faster than that library.",
+        "Above 1, `ndjit.jit` is faster than that library.",
         "",
         *means,
         "",

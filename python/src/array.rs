@@ -144,7 +144,7 @@ impl PyArray {
     pub fn operand(&self, py: Python<'_>) -> PyResult<AnyOperand> {
         match &self.value {
             ArrayValue::Array(array) => Ok(array.operand()),
-            ArrayValue::Traced(x) => x.expr().map(AnyOperand::Expr).or_raise(py),
+            ArrayValue::Traced(x) => traced::value(py, *x).map(AnyOperand::Expr),
         }
     }
 
@@ -152,7 +152,7 @@ impl PyArray {
     pub fn element(&self, py: Python<'_>) -> PyResult<DType> {
         match &self.value {
             ArrayValue::Array(array) => Ok(array.dtype()),
-            ArrayValue::Traced(x) => x.expr().map(|x| x.dtype()).or_raise(py),
+            ArrayValue::Traced(x) => traced::value(py, *x).map(|x| x.dtype()),
         }
     }
 
@@ -160,7 +160,7 @@ impl PyArray {
     pub fn extents(&self, py: Python<'_>) -> PyResult<Shape> {
         match &self.value {
             ArrayValue::Array(array) => Ok(array.shape().clone()),
-            ArrayValue::Traced(x) => x.expr().map(|x| x.shape()).or_raise(py),
+            ArrayValue::Traced(x) => traced::value(py, *x).map(|x| x.shape()),
         }
     }
 

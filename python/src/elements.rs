@@ -350,6 +350,13 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
             Ok(tensor) => from_tensor(py, tensor, copy)?,
             // NumPy exports neither bfloat16 nor data of the other byte order.
             Err(error) if error.is_instance_of::<PyBufferError>(py) && is_bfloat16(x)? => bits_of_bfloat16(x)?,
+            Err(error) if error.is_instance_of::<PyBufferError>(py) => {
+                let Some(native) = native(x)? else { return Err(error) };
+                if copy == Some(false) {
+                    return Err(error);
+                }
+                return from_object(&native, dtype, None);
+            }
             Err(error) => return Err(error),
         }
     } else if x.hasattr("__array__")? {
@@ -375,6 +382,19 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
             Ok(operation(|| ndjit::cast(&array, dtype)))
         }
         _ => Ok(array),
+    }
+}
+
+/// NumPy's array in the byte order of the machine; `None` if it is so. One of another dtype is an exception.
+fn native<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(dtype) = x.getattr_opt("dtype")? else { return Ok(None) };
+    let Some(kind) = dtype.getattr_opt("kind")? else { return Ok(None) };
+    if !matches!(kind.extract::<&str>()?, "b" | "i" | "u" | "f" | "c") {
+        return Err(wrong_type(format!("there is no dtype of ndjit for arrays of {}", dtype.str()?)));
+    }
+    match dtype.getattr("isnative")?.is_truthy()? {
+        true => Ok(None),
+        false => x.call_method1("astype", (dtype.call_method1("newbyteorder", ("=",))?,)).map(Some),
     }
 }
 

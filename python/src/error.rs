@@ -84,6 +84,13 @@ pub fn exception(
     make().unwrap_or_else(|failed| failed)
 }
 
+/// The exception of an error that the Python code of this package finds, at the user's line.
+#[pyfunction]
+pub fn _error(py: Python<'_>, code: &str, headline: String, help: String) -> PyResult<Py<PyAny>> {
+    let code = ErrorCode::ALL.iter().find(|known| known.name() == code).ok_or_else(|| wrong("no code of errors"))?;
+    Ok(raised(py, &Error::new(*code, headline).help(help)).into_value(py).into_any())
+}
+
 /// Results as Python's.
 pub trait OrRaise<T> {
     /// The value, or the exception.

@@ -3,30 +3,35 @@
 //! The engine's cache has the plans. The function that it calls for a new signature is the same for all: it finds the Python function
 //! and its static arguments in the call that runs on this thread.
 
-use crate::array::{PyArray, finish};
+use crate::array::{ArrayValue, PyArray, finish, operation};
 use crate::elements;
 use crate::error::{wrong, wrong_type};
+use crate::lowered::{JitCounts, PyFunctionStats, PyLowered};
 use crate::operand::number;
+use crate::public::without_own_frames;
 use crate::signals::detached;
 use crate::trees::{LeafVisitor, flatten, unflatten};
 use crate::{place, settings, traced};
-use ndjit::dynamic::{self, DynamicJitted};
+use ndjit::dynamic::{self, DynamicJitted, DynamicResults, TracedRef};
 use ndjit::jit::{Arg, Input};
 use ndjit::operand::AnyOperand;
-use ndjit::{Array, Expr, Policy, Scalar, Stage};
+use ndjit::{Array, Error, ErrorCode, Expr, Policy, Scalar, Stage};
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The most static arguments that a function remembers at once.
 const MOST_STATIC: usize = 1024;
 
 /// An argument of a compiled function.
-enum JitArgument {
+pub enum JitArgument {
     Array(Array),
     Number(Scalar),
+    /// A value of the trace in which the function is called.
+    Traced(TracedRef),
 }
 
 impl<'a> Input<'a> for &'a JitArgument {
@@ -34,6 +39,21 @@ impl<'a> Input<'a> for &'a JitArgument {
         match self {
             JitArgument::Array(array) => array.arg(),
             JitArgument::Number(number) => (*number).arg(),
+            JitArgument::Traced(x) => x.expr().and_then(|_| {
+                Err(Error::new(ErrorCode::Traced, "call: a traced value has no elements")
+                    .help("call the function where it is traced"))
+            }),
+        }
+    }
+}
+
+impl JitArgument {
+    /// The argument in the trace that is open.
+    fn expr(&self, py: Python<'_>) -> PyResult<Expr> {
+        match self {
+            JitArgument::Array(x) => Ok(operation(|| Expr::from(x))),
+            JitArgument::Number(x) => Ok(operation(|| Expr::from(*x))),
+            JitArgument::Traced(x) => traced::value(py, *x),
         }
     }
 }
@@ -68,10 +88,10 @@ impl Drop for OpenCall {
 }
 
 /// The arguments of a call.
-struct ReadArguments<'a, 'py> {
+pub struct ReadArguments<'a, 'py> {
     jitted: &'a PyJitted,
-    code: Vec<usize>,
-    leaves: Vec<JitArgument>,
+    pub code: Vec<usize>,
+    pub leaves: Vec<JitArgument>,
     kept: Vec<Py<PyAny>>,
     /// The name of the argument that is read.
     name: ArgumentName<'py>,
@@ -94,8 +114,10 @@ impl std::fmt::Display for ArgumentName<'_> {
 impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
     fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         if let Ok(array) = x.cast::<PyArray>() {
-            let array = array.borrow().array(x.py(), "call", "call the function where it is traced")?.clone();
-            self.leaves.push(JitArgument::Array(array));
+            self.leaves.push(match array.borrow().value() {
+                ArrayValue::Array(array) => JitArgument::Array(array.clone()),
+                ArrayValue::Traced(x) => JitArgument::Traced(*x),
+            });
         } else if let Some(number) = number(x)? {
             self.leaves.push(JitArgument::Number(number));
         } else if x.hasattr("__array_interface__")? || x.hasattr("__dlpack__")? {
@@ -120,7 +142,23 @@ impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
     }
 }
 
-impl<'py> ReadArguments<'_, 'py> {
+impl<'a, 'py> ReadArguments<'a, 'py> {
+    fn new(jitted: &'a PyJitted) -> Self {
+        let name = ArgumentName::Position(0);
+        ReadArguments { jitted, code: Vec::with_capacity(8), leaves: Vec::with_capacity(4), kept: Vec::new(), name }
+    }
+
+    /// The arguments of a call without static ones.
+    pub fn without_static(
+        jitted: &'a PyJitted,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Self> {
+        let mut arguments = Self::new(jitted);
+        arguments.read(args, kwargs, false)?;
+        Ok(arguments)
+    }
+
     /// Adds a static argument.
     fn fixed(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = x.py();
@@ -133,7 +171,7 @@ impl<'py> ReadArguments<'_, 'py> {
                 if known.len() >= MOST_STATIC {
                     known.clear();
                 }
-                let number = self.jitted.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let number = self.jitted.next.fetch_add(1, Relaxed);
                 known.set_item(&key, number)?;
                 number
             }
@@ -151,17 +189,14 @@ impl<'py> ReadArguments<'_, 'py> {
         Ok(())
     }
 
-    fn read(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+    /// Reads the arguments of a call. Some are static if `fixed`.
+    fn read(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>, fixed: bool) -> PyResult<()> {
         let jitted = self.jitted;
         let py = args.py();
         self.code.push(args.len());
         for (n, x) in args.iter_borrowed().enumerate() {
             self.name = ArgumentName::Position(n);
-            let from_last = n as isize - args.len() as isize;
-            match jitted.positions.is_empty() || !jitted.positions.iter().any(|&p| p == n as isize || p == from_last) {
-                true => self.tree(&x)?,
-                false => self.fixed(&x)?,
-            }
+            if fixed && jitted.is_static(n, args.len()) { self.fixed(&x)? } else { self.tree(&x)? }
         }
         let Some(kwargs) = kwargs.filter(|kwargs| !kwargs.is_empty()) else { return Ok(()) };
         let keys = kwargs.keys();
@@ -169,7 +204,7 @@ impl<'py> ReadArguments<'_, 'py> {
         self.tree_of_keys(py, &keys)?;
         for key in keys {
             let value = kwargs.get_item(&key)?.ok_or_else(|| wrong("an argument is gone"))?;
-            let is_static = jitted.names.iter().any(|name| key.eq(name).unwrap_or(false));
+            let is_static = fixed && jitted.is_static_name(&key);
             self.name = ArgumentName::Keyword(key);
             if is_static { self.fixed(&value)? } else { self.tree(&value)? }
         }
@@ -225,11 +260,17 @@ impl<'py> LeafVisitor<'py> for TracedLeaves {
 }
 
 fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(Vec<Expr>, Vec<usize>)> {
-    let (function, kept) = CALLS.with_borrow(|calls| {
+    let call = CALLS.with_borrow(|calls| {
         let call = calls.last().ok_or_else(|| wrong("no function is called"))?;
-        let kept: Vec<Py<PyAny>> = call.kept.iter().map(|x| x.clone_ref(py)).collect();
-        Ok::<_, PyErr>((call.function.clone_ref(py), kept))
+        let kept = call.kept.iter().map(|x| x.clone_ref(py)).collect();
+        Ok::<_, PyErr>(PythonCall { function: call.function.clone_ref(py), kept })
     })?;
+    called(py, &call, exprs, code)
+}
+
+/// The results of a function of Python for traced arguments in a structure, and their structure.
+fn called(py: Python<'_>, call: &PythonCall, exprs: &[Expr], code: &[usize]) -> PyResult<(Vec<Expr>, Vec<usize>)> {
+    let PythonCall { function, kept } = call;
     let mut exprs = exprs.iter();
     let mut leaf = || {
         let x = exprs.next().ok_or_else(|| wrong("an argument is missing"))?;
@@ -268,7 +309,7 @@ fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(V
 }
 
 /// A function that is traced once per signature, compiled, and called: see `ndjit.jit`.
-#[pyclass(module = "ndjit", name = "Jitted", weakref, frozen)]
+#[pyclass(module = "ndjit", name = "Jitted", weakref, frozen, subclass)]
 pub struct PyJitted {
     function: Py<PyAny>,
     core: DynamicJitted,
@@ -277,24 +318,25 @@ pub struct PyJitted {
     names: Vec<Py<PyString>>,
     /// The numbers of static arguments.
     fixed: Py<PyDict>,
-    next: std::sync::atomic::AtomicUsize,
+    next: AtomicUsize,
+    /// Whether the function was found to use values of a trace around it.
+    closes_over: AtomicBool,
 }
 
 impl PyJitted {
-    fn arguments<'a, 'py>(
-        &'a self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<ReadArguments<'a, 'py>> {
-        let mut arguments = ReadArguments {
-            jitted: self,
-            code: Vec::with_capacity(8),
-            leaves: Vec::with_capacity(4),
-            kept: Vec::new(),
-            name: ArgumentName::Position(0),
-        };
-        arguments.read(args, kwargs)?;
-        Ok(arguments)
+    /// Whether an argument is static, by its position among `count`.
+    fn is_static(&self, n: usize, count: usize) -> bool {
+        let from_last = n as isize - count as isize;
+        self.positions.iter().any(|&p| p == n as isize || p == from_last)
+    }
+
+    fn is_static_name(&self, key: &Bound<'_, PyAny>) -> bool {
+        self.names.iter().any(|name| key.eq(name).unwrap_or(false))
+    }
+
+    /// The numbers of traces and of distinct kernels.
+    pub fn counts(&self) -> JitCounts {
+        JitCounts { traces: self.core.trace_count(), compilations: self.core.compile_count() }
     }
 
     /// Runs `body` on the arguments, without the lock of the interpreter.
@@ -304,13 +346,49 @@ impl PyJitted {
         kwargs: Option<&Bound<'py, PyDict>>,
         body: impl FnOnce(&DynamicJitted, &[JitArgument], &[usize]) -> ndjit::Result<R> + Send,
     ) -> PyResult<R> {
-        let py = args.py();
-        let ReadArguments { code, leaves, kept, .. } = self.arguments(args, kwargs)?;
+        let mut arguments = ReadArguments::new(self);
+        arguments.read(args, kwargs, true)?;
+        self.run(args.py(), &arguments, body)
+    }
+
+    /// Runs `body` on the arguments, without the lock of the interpreter.
+    fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        ReadArguments { code, leaves, kept, .. }: &ReadArguments<'_, '_>,
+        body: impl FnOnce(&DynamicJitted, &[JitArgument], &[usize]) -> ndjit::Result<R> + Send,
+    ) -> PyResult<R> {
+        let kept = kept.iter().map(|x| x.clone_ref(py)).collect();
         let _calling = OpenCall::begin(PythonCall { function: self.function.clone_ref(py), kept });
         let core = &self.core;
         // The policy of the function is that of the Python code which it runs, too.
-        settings::within(self.policy, || detached(py, || settings::scoped(|| body(core, &leaves, &code))))?
+        settings::within(self.policy, || detached(py, || settings::scoped(|| body(core, leaves, code))))?
             .map_err(|error| traced::raised(py, &error))
+    }
+
+    /// A call while another function is traced. It is part of the trace if an argument is, or if the function uses a value of it;
+    /// otherwise it is evaluated, as operations on arrays are.
+    fn within_trace<'py>(&self, py: Python<'py>, arguments: ReadArguments<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let is_traced = arguments.leaves.iter().any(|leaf| matches!(leaf, JitArgument::Traced(_)));
+        if !is_traced && !self.closes_over.load(Relaxed) {
+            let (made, is_foreign) =
+                traced::foreign(|| self.run(py, &arguments, |core, leaves, code| core.call(leaves, code)));
+            if !is_foreign {
+                return results(py, made?);
+            }
+            self.closes_over.store(true, Relaxed);
+        }
+        let ReadArguments { code, leaves, kept, .. } = arguments;
+        let exprs = leaves.iter().map(|leaf| leaf.expr(py)).collect::<PyResult<Vec<Expr>>>()?;
+        let call = PythonCall { function: self.function.clone_ref(py), kept };
+        let (exprs, code) = settings::within(self.policy, || called(py, &call, &exprs, &code))
+            .map_err(|raised| without_own_frames(py, raised))?;
+        let mut exprs = exprs.into_iter();
+        let mut leaf = || {
+            let x = exprs.next().ok_or_else(|| wrong("a result is missing"))?;
+            Ok(Bound::new(py, traced::finish(py, x)?)?.into_any())
+        };
+        unflatten(py, &mut &code[..], &mut leaf)
     }
 }
 
@@ -331,8 +409,9 @@ impl PyJitted {
         let policy = policy.map(settings::named).transpose()?;
         let core = DynamicJitted::new(named, place::of_user(py).unwrap_or(place::BINDING), trace)
             .configured(|config| (config.policy, config.threads) = (policy, threads.map(|threads| threads.max(1))));
-        let (fixed, next) = (PyDict::new(py).unbind(), Default::default());
-        Ok(PyJitted { function, core, policy, positions, names, fixed, next })
+        let fixed = PyDict::new(py).unbind();
+        let (next, closes_over) = Default::default();
+        Ok(PyJitted { function, core, policy, positions, names, fixed, next, closes_over })
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -342,22 +421,12 @@ impl PyJitted {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if dynamic::is_tracing() {
-            // It is part of the trace.
-            return settings::within(self.policy, || self.function.bind(py).call(args, kwargs));
+        let mut arguments = ReadArguments::new(self);
+        arguments.read(args, kwargs, true)?;
+        match dynamic::is_tracing() {
+            true => self.within_trace(py, arguments),
+            false => results(py, self.run(py, &arguments, |core, leaves, code| core.call(leaves, code))?),
         }
-        let results = self.with(args, kwargs, |core, leaves, code| core.call(leaves, code))?;
-        if let [0] = *results.structure() {
-            let one = results.into_iter().next().ok_or_else(|| wrong("a result is missing"))?;
-            return Ok(Bound::new(py, finish(py, one)?)?.into_any());
-        }
-        let code = results.structure().to_vec();
-        let mut arrays = results.into_iter();
-        let mut leaf = || {
-            let array = arrays.next().ok_or_else(|| wrong("a result is missing"))?;
-            Ok(Bound::new(py, finish(py, array)?)?.into_any())
-        };
-        unflatten(py, &mut &code[..], &mut leaf)
     }
 
     fn __get__<'py>(
@@ -371,14 +440,31 @@ impl PyJitted {
         slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance))
     }
 
-    /// Attributes of the function: its name, its module and so on.
-    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).getattr(name)
+    /// The function for arguments like these, as JAX's method of this name gives it: its `explain(stage)` is the text of a stage, its
+    /// `compile()` the compiled function, which takes the arguments that are not static. The function is traced for them, not run.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn lower<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<PyLowered> {
+        let (py, own) = (slf.py(), slf.get());
+        let compiled = own.with(args, kwargs, |core, leaves, code| core.compile(leaves, code))?;
+        let left = args.iter().enumerate().filter(|(n, _)| !own.is_static(*n, args.len())).map(|(_, x)| x);
+        let left = PyTuple::new(py, left.collect::<Vec<_>>())?;
+        let named = kwargs.map(|kwargs| kwargs.copy()).transpose()?;
+        for (key, _) in kwargs.into_iter().flatten() {
+            if let Some(named) = named.as_ref().filter(|_| own.is_static_name(&key)) {
+                named.del_item(key)?;
+            }
+        }
+        let ReadArguments { code, .. } = ReadArguments::without_static(own, &left, named.as_ref())?;
+        Ok(PyLowered::new(slf.clone().unbind(), compiled, code))
     }
 
-    #[getter]
-    fn __wrapped__<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.function.bind(py).clone()
+    /// How often the function was traced and compiled, and the statistics of the program of the last call: kernels, bytes, memory.
+    fn stats(&self, py: Python<'_>) -> PyResult<PyFunctionStats> {
+        PyFunctionStats::new(py, self.counts(), self.core.stats())
     }
 
     /// The number of traces: one for each signature that was not known.
@@ -394,7 +480,7 @@ impl PyJitted {
     }
 
     /// The text of a stage for these arguments: `"graph"`, `"typed"`, `"simplified"`, `"kernels"`, `"loops"`, `"expanded"`,
-    /// `"code"`. The function is traced for them, not run.
+    /// `"clif"`, `"assembly"`. The function is traced for them, not run.
     #[pyo3(signature = (stage, /, *args, **kwargs))]
     fn explain(&self, stage: &str, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
         let stage = stage_of(stage)?;
@@ -445,7 +531,22 @@ impl PyJitted {
     }
 }
 
-fn stage_of(name: &str) -> PyResult<Stage> {
+/// The results of a call in their structure.
+pub fn results<'py>(py: Python<'py>, results: DynamicResults) -> PyResult<Bound<'py, PyAny>> {
+    if let [0] = *results.structure() {
+        let one = results.into_iter().next().ok_or_else(|| wrong("a result is missing"))?;
+        return Ok(Bound::new(py, finish(py, one)?)?.into_any());
+    }
+    let code = results.structure().to_vec();
+    let mut arrays = results.into_iter();
+    let mut leaf = || {
+        let array = arrays.next().ok_or_else(|| wrong("a result is missing"))?;
+        Ok(Bound::new(py, finish(py, array)?)?.into_any())
+    };
+    unflatten(py, &mut &code[..], &mut leaf)
+}
+
+pub fn stage_of(name: &str) -> PyResult<Stage> {
     name.parse().map_err(|_| {
         let names: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
         wrong(format!("the stages are {}, not {name:?}", names.join(", ")))

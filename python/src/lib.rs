@@ -13,11 +13,13 @@ mod error;
 mod functions;
 mod index;
 mod jit;
+mod lowered;
 mod notation;
 mod numexpr;
 mod operand;
 mod operators;
 mod place;
+mod public;
 mod settings;
 mod signals;
 mod tables;
@@ -27,7 +29,8 @@ mod trees;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+// Tables of structures count on the lock of the interpreter: one without it switches it on.
+#[pymodule(gil_used = true)]
 mod _ndjit {
     #[pymodule_export]
     use super::array::{_from_bytes, PyArray};
@@ -36,7 +39,7 @@ mod _ndjit {
     #[pymodule_export]
     use super::dtype::PyDType;
     #[pymodule_export]
-    use super::error::error_codes;
+    use super::error::{_error, error_codes};
     #[pymodule_export]
     use super::functions::creation::{
         arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones, ones_like,
@@ -58,7 +61,11 @@ mod _ndjit {
     #[pymodule_export]
     use super::jit::{_is_operand, _is_tracing, PyJitted};
     #[pymodule_export]
+    use super::lowered::{PyCompiled, PyFunctionStats, PyKernelStats, PyLowered};
+    #[pymodule_export]
     use super::numexpr::ArrayExpression;
+    #[pymodule_export]
+    use super::public::PublicFunction;
     #[pymodule_export]
     use super::settings::{PolicyBlock, default_dtypes, get_policy, set_defaults, set_policy};
     #[pymodule_export]

@@ -8,10 +8,10 @@ use crate::{capsule, elements, with_element};
 use ndjit::dlpack::ManagedTensor;
 use ndjit::{Array, Complex, DType, Error, ErrorCode, Policy, Program, Shape, Spec, strong, with_policy};
 use ndjit_expressions::{Budget, ExprFunction, ExprNodeKind, Expression, functions, in_notation, parse, report, trace};
-use pyo3::exceptions::{PyBufferError, PyNotImplementedError};
+use pyo3::exceptions::{PyBufferError, PyKeyError, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyTuple, PyType};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most signatures of an expression that are kept.
@@ -34,6 +34,8 @@ pub struct ArrayExpression {
     text: String,
     expression: Expression,
     names: Vec<String>,
+    /// The names as Python's texts.
+    keys: Py<PyTuple>,
     /// The last used is the last.
     traced: Mutex<Vec<Arc<TracedExpression>>>,
 }
@@ -53,13 +55,39 @@ impl ArrayExpression {
         let mut used: Vec<String> = expression.names().into_iter().map(str::to_owned).collect();
         used.sort_unstable();
         let names = names.unwrap_or(used);
-        Ok(ArrayExpression { text, expression, names, traced: Mutex::default() })
+        let keys = PyTuple::new(py, names.iter().map(|name| PyString::intern(py, name)))?.unbind();
+        Ok(ArrayExpression { text, expression, names, keys, traced: Mutex::default() })
     }
 
     /// The names of the arguments, in order.
     #[getter]
-    fn names(&self) -> Vec<String> {
-        self.names.clone()
+    fn names(&self, py: Python<'_>) -> Py<PyTuple> {
+        self.keys.clone_ref(py)
+    }
+
+    /// The values of the names, of the first dict that has them.
+    fn arguments<'py>(
+        &self,
+        py: Python<'py>,
+        local: &Bound<'py, PyAny>,
+        global: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let value = |name: &Bound<'py, PyAny>| {
+            for scope in [local, global] {
+                match scope.cast_exact::<PyDict>() {
+                    Ok(scope) => {
+                        if let Some(value) = scope.get_item(name)? {
+                            return Ok(value);
+                        }
+                    }
+                    Err(_) if scope.contains(name)? => return scope.get_item(name),
+                    Err(_) => {}
+                }
+            }
+            Err(PyKeyError::new_err(name.clone().unbind()))
+        };
+        let values = self.keys.bind(py).iter_borrowed().map(|name| value(&name));
+        PyTuple::new(py, values.collect::<PyResult<Vec<Bound<'py, PyAny>>>>()?)
     }
 
     /// Whether each element of the result is of elements at the same place alone.
@@ -92,7 +120,10 @@ impl ArrayExpression {
         threads: Option<usize>,
         into: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arrays = arguments.iter().map(|x| argument(&x)).collect::<PyResult<Vec<Array>>>()?;
+        let mut arrays = Vec::with_capacity(arguments.len());
+        for x in arguments.iter_borrowed() {
+            arrays.push(argument(&x)?);
+        }
         let traced = self.traced(py, &arrays, threads)?;
         let (program, (dtype, shape)) = (&traced.program, &traced.result);
         if let Some(into) = into {
@@ -220,8 +251,17 @@ struct TensorExport(Mutex<Option<ManagedTensor>>);
 
 #[pymethods]
 impl TensorExport {
-    #[pyo3(signature = (**_options))]
-    fn __dlpack__<'py>(&self, py: Python<'py>, _options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<&Bound<'py, PyAny>>,
+        dl_device: Option<&Bound<'py, PyAny>>,
+        copy: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // NumPy asks for what it gets.
+        let _ = (stream, max_version, dl_device, copy);
         let tensor = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         capsule::export(py, tensor.ok_or_else(|| wrong_type("the tensor was taken before"))?, true)
     }

@@ -6,13 +6,30 @@
 use crate::array::{PyArray, finish, operation};
 use crate::error::wrong_type;
 use crate::operand::operand;
-use ndjit::operand::AnyOperand;
-use ndjit::{Op, dynamic};
+use ndjit::operand::{AnyOperand, Scalar};
+use ndjit::{Op, dynamic, weak};
 use pyo3::prelude::*;
 
-/// The result of an op.
+/// The result of an op. Of `x ** 2` it is the square, as in NumPy and JAX: a power whose exponent is an argument of the kernel takes
+/// twenty times as long.
 pub fn compute(py: Python<'_>, op: Op, operands: &[AnyOperand]) -> PyResult<PyArray> {
-    finish(py, operation(|| dynamic::apply::<AnyOperand>(op, operands)))
+    let made = match (op, operands) {
+        (Op::Pow, [x, AnyOperand::Scalar(exponent)]) if is_squared(x, *exponent) => {
+            operation(|| dynamic::apply::<AnyOperand>(Op::Square, &operands[..1]))
+        }
+        _ => operation(|| dynamic::apply::<AnyOperand>(op, operands)),
+    };
+    finish(py, made)
+}
+
+/// Whether a power is the square of a real array: one with the exponent 2, or 2.0 of floats.
+fn is_squared(x: &AnyOperand, exponent: Scalar) -> bool {
+    let dtype = match x {
+        AnyOperand::Array(x) => x.dtype(),
+        AnyOperand::Expr(x) => x.dtype(),
+        AnyOperand::Scalar(_) => return false,
+    };
+    (dtype.is_int() || dtype.is_float()) && (exponent == weak(2) || dtype.is_float() && exponent == weak(2.0))
 }
 
 /// `x op y`, or Python's `NotImplemented` for an object that is no operand, which then may know the operator.

@@ -8,7 +8,7 @@ use ndjit::operand::AnyOperand;
 use ndjit::{DType, Error, ErrorCode, Expr};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// The ways out where Python needs a value that a trace does not know.
 pub const BRANCH: &str = "select elements by `ndjit.where(mask, x, y)`, branch by `ndjit.cond(x, f, g, …)`, loop by `ndjit.while_loop`; if it is an \
@@ -24,6 +24,27 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
+thread_local! {
+    /// Whether a value was used that is not of the innermost trace.
+    static FOREIGN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The value in the trace that is open. One of another trace, or of none, is an exception.
+pub fn value(py: Python<'_>, x: TracedRef) -> PyResult<Expr> {
+    let value = x.expr();
+    if value.is_err() {
+        FOREIGN.set(true);
+    }
+    value.or_raise(py)
+}
+
+/// The result of `body`, and whether it used values of other traces than its own.
+pub fn foreign<R>(body: impl FnOnce() -> R) -> (R, bool) {
+    let before = FOREIGN.replace(false);
+    let made = body();
+    (made, FOREIGN.replace(before))
+}
+
 /// Keeps the exception of a Python function which a trace calls. The error that ends the trace stands for it.
 pub fn kept(raised: PyErr) -> Error {
     RAISED.set(Some(raised));
@@ -32,7 +53,8 @@ pub fn kept(raised: PyErr) -> Error {
 
 /// The exception of an error: that of a Python function, if one raised.
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
-    RAISED.take().unwrap_or_else(|| crate::error::raised(py, error))
+    let raised = RAISED.take().unwrap_or_else(|| crate::error::raised(py, error));
+    crate::public::without_own_frames(py, raised)
 }
 
 /// The array of a traced result.

@@ -196,3 +196,26 @@ def test_masks_without_axes_select_along_a_new_axis():
             source[np.asarray(truth)] = 7
             x[mask] = 7
             assert x.shape == source.shape and x.tolist() == source.tolist()
+
+
+def test_the_power_2_is_the_square():
+    x = ndjit.linspace(-3, 3, 1001)
+    expected = np.asarray(x) * np.asarray(x)
+    for made in (x**2, x**2.0, ndjit.pow(x, 2), ndjit.jit(lambda x: x**2)(x), ndjit.jit(lambda x: ndjit.pow(x, 2.0))(x)):
+        assert np.array_equal(np.asarray(made), expected) and made.dtype == ndjit.float32
+    assert "square" in ndjit.jit(lambda x: x**2).explain("graph", x)
+    for dtype, by, expected in [
+        ("int8", 2, ndjit.int8),
+        ("int8", 2.0, ndjit.float32),
+        ("bool", 2, ndjit.int32),
+        ("float64", 2, ndjit.float64),
+        ("complex64", 2, ndjit.complex64),
+        ("float16", 2.0, ndjit.float16),
+    ]:
+        y = ndjit.asarray([0, 1], dtype=getattr(ndjit, dtype))
+        general = y ** ndjit.jit(lambda n: n)(by) if dtype != "bool" else ndjit.astype(y, ndjit.int32)
+        assert (y**by).dtype == expected and (y**by).tolist() == [0, 1] and general.shape == (2,)
+    # Another exponent, an array, and a power of 2 are no squares.
+    assert (x**True).tolist() == x.tolist() and (2**x).dtype == ndjit.float32 and (x ** ndjit.asarray([2.0])).shape == x.shape
+    x **= 2
+    assert np.array_equal(np.asarray(x), np.linspace(-3, 3, 1001, dtype=np.float32) ** 2)

@@ -25,6 +25,19 @@ def test_the_blocks_of_a_page_run(name):
         exec(compile(block, name, "exec"), names)
 
 
+@pytest.mark.parametrize("name", ["docs/numpy.md", "docs/jax.md"])
+def test_every_row_of_differences_has_a_block(name):
+    text = (Path(__file__).parent.parent / name).read_text(encoding="utf-8")
+    sections = {heading.lower().replace(" ", "-"): body for heading, body in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.M | re.S)}
+    rows = re.findall(r"^\| .* \|$", text, re.M)[2:]
+    assert len(rows) > 10
+    linked = [re.search(r"\[.*\]\(#(.*?)\) \|$", row) for row in rows]
+    for row, link in zip(rows, linked):
+        assert link, f"no link: {row}"
+        assert re.search(r"^```python\n.*(?:assert|raise)", sections[link[1]], re.M | re.S), f"no test: {row}"
+    assert {link[1] for link in linked} == set(sections)
+
+
 def test_the_function_of_the_readme_learns():
     text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
     block = next(block for block in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S) if "def step" in block)

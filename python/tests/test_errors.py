@@ -3,6 +3,7 @@
 import builtins
 import inspect
 import sys
+import traceback
 
 import ndjit
 import pytest
@@ -73,3 +74,90 @@ def test_every_code_has_a_class():
         cls = ndjit._errors.CLASSES[code]
         assert issubclass(cls, ndjit.Error) and issubclass(cls, getattr(builtins, builtin))
         assert getattr(ndjit, cls.__name__) is cls
+
+
+def shapes(x):
+    return x + ndjit.zeros(7)
+
+
+def fails(x):
+    raise KeyError("own")
+
+
+TRANSFORMS = {
+    "jit": lambda f: ndjit.jit(f)(ndjit.ones(2)),
+    "grad": lambda f: ndjit.grad(f)(ndjit.ones(2)),
+    "grad in jit": lambda f: ndjit.jit(ndjit.grad(f))(ndjit.ones(2)),
+    "jit in grad": lambda f: ndjit.grad(ndjit.jit(f))(ndjit.ones(2)),
+    "hessian": lambda f: ndjit.hessian(f)(ndjit.ones(2)),
+    "jacfwd": lambda f: ndjit.jacfwd(f)(ndjit.ones(2)),
+    "jacrev": lambda f: ndjit.jacrev(f)(ndjit.ones(2)),
+    "jvp": lambda f: ndjit.jvp(f, (ndjit.ones(2),), (ndjit.ones(2),)),
+    "vjp": lambda f: ndjit.vjp(f, ndjit.ones(2)),
+    "linearize": lambda f: ndjit.linearize(f, ndjit.ones(2)),
+    "hvp": lambda f: ndjit.hvp(f, (ndjit.ones(2),), (ndjit.ones(2),)),
+    "vmap": lambda f: ndjit.vmap(f)(ndjit.ones((3, 2))),
+    "checkpoint": lambda f: ndjit.jit(ndjit.checkpoint(f))(ndjit.ones(2)),
+    "custom_vjp": lambda f: with_rule(f, lambda x: (f(x), None)),
+    "rule of custom_vjp": lambda f: with_rule(lambda x: x, lambda x: (f(x), None)),
+    "cond": lambda f: ndjit.cond(True, f, lambda x: x, ndjit.ones(2)),
+    "switch": lambda f: ndjit.switch(0, [lambda x: x, f], ndjit.ones(2)),
+    "while_loop": lambda f: ndjit.while_loop(lambda x: x[0] > 0, f, ndjit.ones(2)),
+    "fori_loop": lambda f: ndjit.fori_loop(0, 3, lambda i, x: f(x), ndjit.ones(2)),
+    "scan": lambda f: ndjit.scan(lambda s, x: (f(s), x), ndjit.ones(2), ndjit.ones(3)),
+    "map": lambda f: ndjit.map(f, ndjit.ones((3, 2))),
+}
+
+
+def with_rule(f, forward):
+    ruled = ndjit.custom_vjp(f)
+    ruled.defvjp(forward, lambda _, g: (g,))
+    return ndjit.grad(lambda x: ndjit.sum(ruled(x)))(ndjit.ones(2))
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.parametrize("function, exception", [(shapes, ndjit.ShapeError), (fails, KeyError)])
+def test_tracebacks_have_the_frames_of_users_only(name, function, exception):
+    with pytest.raises(exception) as info:
+        TRANSFORMS[name](function)
+    frames = traceback.extract_tb(info.tb)
+    assert {frame.filename for frame in frames} == {__file__}
+    line = function.__code__.co_firstlineno + 1
+    assert frames[-1].lineno == line and frames[-1].name == function.__name__
+    if exception is ndjit.ShapeError:
+        assert info.value.place[:2] == (__file__, line)
+
+
+WRONG = {
+    "grad of a vector": lambda: ndjit.grad(lambda x: x)(ndjit.ones(2)),
+    "grad by an integer": lambda: ndjit.grad(lambda x: ndjit.sum(x))(ndjit.asarray([1])),
+    "grad of a structure": lambda: ndjit.grad(lambda x: (x, x))(1.0),
+    "grad by nothing": lambda: ndjit.grad(lambda x: x)(),
+    "jacrev by a complex number": lambda: ndjit.jacrev(lambda x: x)(1j),
+    "jacrev of a complex number": lambda: ndjit.jacrev(lambda x: x * 1j)(1.0),
+    "jacfwd by an integer": lambda: ndjit.jacfwd(lambda x: x)(1),
+    "tangents": lambda: ndjit.jvp(lambda x: x, (1.0,), (1.0, 2.0)),
+    "primals": lambda: ndjit.jvp(lambda x: x, 1.0, (1.0,)),
+    "cotangents": lambda: ndjit.vjp(lambda x: x, 1.0)[1]((1.0, 2.0)),
+    "axes": lambda: ndjit.vmap(lambda x: x, in_axes=(0, 1))(ndjit.ones(2)),
+    "lanes": lambda: ndjit.vmap(lambda x, y: x)(ndjit.ones(2), ndjit.ones(3)),
+    "branches": lambda: ndjit.cond(True, lambda x: x, lambda x: (x, x), 1.0),
+    "dtypes of branches": lambda: ndjit.cond(True, lambda x: x, lambda x: x > 0, 1.0),
+    "no branches": lambda: ndjit.switch(0, []),
+    "state": lambda: ndjit.fori_loop(0, 3, lambda i, x: (x, x), 1.0),
+    "dtype of the state": lambda: ndjit.while_loop(lambda x: x < 3, lambda x: x * 0.5, 1),
+    "pair": lambda: ndjit.scan(lambda s, x: s, 1.0, ndjit.ones(2)),
+    "length": lambda: ndjit.scan(lambda s, x: (s, x), 1.0),
+    "no function": lambda: ndjit.grad(3),
+    "no array": lambda: ndjit.jit(lambda x: x)("a"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_in_the_use_of_a_transform_is_at_the_line_of_the_user(name):
+    with pytest.raises((TypeError, ValueError)) as info:
+        WRONG[name]()
+    frames = traceback.extract_tb(info.tb)
+    assert {frame.filename for frame in frames} == {__file__} and frames[-1].lineno == WRONG[name].__code__.co_firstlineno
+    if isinstance(info.value, ndjit.Error):
+        assert info.value.place[:2] == (__file__, frames[-1].lineno)

@@ -251,6 +251,43 @@ def test_functions_call_functions_and_see_values_around_them():
     assert f(ndjit.asarray([1.0])).tolist() == [4]
     assert f.trace_count == 1 and g.trace_count == 0
 
+    # What is called with values that are not traced is evaluated, as operations on arrays are.
+    seen = []
+
+    @ndjit.jit
+    def outer(x):
+        known = g(ndjit.asarray([2.0]), 3)
+        assert known.tolist() == [6] and float(known[0]) == 6 and g(2, 4).tolist() == 8
+        for _ in range(2):
+            # It closes over a traced value: so it is part of the trace, after a first trace that found that out.
+            part = inner({"y": 1.0}, "name")["sum"]
+            assert repr(part).startswith("Array(traced")
+        return x + known, part
+
+    @functools.partial(ndjit.jit, static_argnums=1)
+    def inner(tree, name):
+        seen.append((type(tree["y"]), name))
+        return {"sum": tree["y"] + around[0], "kept": 1}
+
+    around = []
+
+    def with_around(x):
+        around[:] = [x]
+        return outer.__wrapped__(x)
+
+    made, part = ndjit.jit(with_around)(ndjit.asarray([1.0]))
+    assert made.tolist() == [7] and part.tolist() == [2] and seen == [(ndjit.Array, "name")] * 3 and g.trace_count == 2
+    # Arguments of a function in a trace are traced values as elsewhere, numbers too, and so are results.
+    with pytest.raises(ndjit.TracedError, match="index: a traced value"):
+        ndjit.jit(lambda x: ndjit.jit(lambda x, n: [x for _ in range(n)])(x, 3))(1.0)
+    constant = ndjit.jit(lambda x: ndjit.jit(lambda x: (3, x))(x)[0].dtype == ndjit.int32 and x)
+    assert float(constant(2.0)) == 2
+    # A leaked value is the error that it is elsewhere.
+    leaked = []
+    ndjit.jit(lambda x: leaked.append(x))(1.0)
+    with pytest.raises(ndjit.TracedError, match="outside its trace"):
+        ndjit.jit(lambda x: x + ndjit.jit(lambda y: y + leaked[0])(1.0))(1.0)
+
     def endless(x):
         return jitted(x)
 
@@ -275,14 +312,23 @@ def test_methods_names_copies_and_pickles():
             return x * 2
 
     assert float(Scaled(3)(2.0)) == 6 and float(Scaled(4)(2.0)) == 8 and float(Scaled.twice(4.0)) == 8
-    assert by_name.__name__ == "by_name" and by_name.__wrapped__.__doc__ == "Adds one."
+    assert by_name.__name__ == by_name.__qualname__ == "by_name" and by_name.__doc__ == by_name.__wrapped__.__doc__ == "Adds one."
+    assert by_name.__module__ == __name__ and by_name.kind == "own" and isinstance(by_name, ndjit.Jitted)
+    assert inspect.getdoc(Scaled.__call__) == "Scales." and not hasattr(by_name, "other")
+    assert ndjit.jit(functools.partial(max, 1)).__wrapped__(2) == 2
     assert str(inspect.signature(by_name)) == "(x, y=1)"
     assert copy.copy(by_name) is by_name and copy.deepcopy(by_name) is by_name
     assert pickle.loads(pickle.dumps(by_name)) is by_name
     assert "by_name" in repr(by_name)
 
 
+def _own(function):
+    function.kind = "own"
+    return function
+
+
 @ndjit.jit
+@_own
 def by_name(x, y=1):
     """Adds one."""
     return x + y
@@ -303,6 +349,50 @@ def test_stages_and_the_page():
     assert "f32[5]" in f.explain_cache_misses()[-1]
     # The lines are those of Python.
     assert "test_jit.py" in f.explain("graph", x)
+
+
+def test_statistics_of_a_function():
+    f = ndjit.jit(lambda x, y: (x + y * 2.0, ndjit.sum(x)))
+    assert f.stats().traces == f.stats().launches == 0 and f.stats().kernels == []
+    x = ndjit.ones(1000)
+    f(x, x)
+    stats = f.stats()
+    assert stats.traces == 1 and stats.compilations == f.compile_count and 1 <= stats.launches == len(stats.kernels) <= 2
+    assert stats.flops == 3000 and stats.bytes_written == stats.result_bytes == 4004 and stats.bytes_read >= 8000
+    assert stats.peak_bytes >= stats.result_bytes and stats.intermediate_bytes == 0 and stats.allocations == 2
+    assert list(stats.stages)[0] == "trace" and all(seconds >= 0 for seconds in stats.stages.values())
+    assert sum(kernel.flops for kernel in stats.kernels) == 3000 and all(kernel.code_bytes > 0 for kernel in stats.kernels)
+    assert "traces: 1" in repr(stats) and "flops" in repr(stats) and "flops" in repr(stats.kernels[0])
+    f(ndjit.ones(5), 1)
+    assert f.stats().traces == 2 and f.stats().flops == 15
+
+
+def test_a_function_is_lowered_and_compiled_for_one_signature():
+    @functools.partial(ndjit.jit, static_argnums=1, static_argnames="mode")
+    def f(x, n, y, *, mode, k):
+        return {"sum": (x["a"] * n + y) * k, "mode": None if mode else y}
+
+    x = ndjit.asarray([1.0, 2.0])
+    lowered = f.lower({"a": x}, 3, y=x, mode=True, k=1)
+    assert f.trace_count == 1 and "multiply" in lowered.explain() and lowered.as_text() == lowered.explain("graph")
+    assert "nest" in lowered.explain("loops") and lowered.page().startswith("<!doctype html>")
+    compiled = lowered.compile()
+    # Static arguments are left out, as in JAX.
+    assert compiled({"a": x * 10}, y=x, k=2)["sum"].tolist() == [62, 124] and f.trace_count == 1
+    assert f({"a": x}, 3, y=x, mode=True, k=1)["sum"].tolist() == [4, 8] and f.trace_count == 1
+    assert compiled.stats().flops == lowered.stats().flops > 0 and len(compiled.as_text()) > 0
+    assert "lower" in repr(lowered) and "compile()" in repr(compiled)
+    for wrong in (lambda: compiled(x, y=x, k=1), lambda: compiled({"a": x}, 3, y=x, k=1), lambda: compiled({"a": x}, y=x, mode=True, k=1)):
+        with pytest.raises(TypeError, match="another structure"):
+            wrong()
+    with pytest.raises(ndjit.ArgumentError, match=r"compiled for f32\[2\]"):
+        compiled({"a": ndjit.ones(3)}, y=x, k=1)
+    with pytest.raises(ValueError, match="the stages are graph"):
+        lowered.explain("other")
+    # The program lives with what is made of it.
+    del f, lowered
+    gc.collect()
+    assert compiled({"a": x}, y=x, k=1)["sum"].tolist() == [4, 8]
 
 
 def test_threads_and_policies_of_a_function():

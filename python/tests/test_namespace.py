@@ -27,7 +27,7 @@ def test_every_row_is_a_function_with_a_signature_and_documentation(name):
 def test_every_public_name_has_documentation():
     for name in dir(ndjit):
         value = getattr(ndjit, name)
-        if not name.startswith("_") and (inspect.isfunction(value) or inspect.isbuiltin(value) or inspect.isclass(value)):
+        if not name.startswith("_") and (inspect.isroutine(inspect.unwrap(value)) or inspect.isclass(value)):
             assert value.__doc__, name
 
 

@@ -13,6 +13,7 @@ LONG = {
     "loop": "ndjit.fori_loop(0, 2_000_000_000, lambda i, x: x * 0.5 + 1, 1.0).block_until_ready()",
     "while": "ndjit.while_loop(lambda x: x >= 0, lambda x: (x + 1) % 7, 1)",
     "lazy": "[ndjit.sum(functools.reduce(lambda x, _: ndjit.sin(x), range(100), x)).block_until_ready() for _ in range(100)]",
+    "creation": "all(ndjit.arange(100_000_000).size for _ in range(1000))",
     "sort": "[ndjit.sort(x).block_until_ready() for _ in range(1000)]",
 }
 

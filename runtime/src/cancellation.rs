@@ -235,12 +235,19 @@ impl CancellationScope {
     }
 }
 
-/// Looks at the flags of this thread's scopes.
+/// Looks at the flags of this thread's scopes: for work that no program does.
+///
+/// ```
+/// use ndjit_runtime::{Cancellation, check_cancelled, with_cancellation};
+/// let cancellation = Cancellation::new();
+/// cancellation.cancel();
+/// assert!(check_cancelled().is_ok() && with_cancellation(&cancellation, check_cancelled).is_err());
+/// ```
 ///
 /// # Errors
 /// `Cancelled` if one is set.
 #[inline]
-pub(crate) fn look() -> Result<()> {
+pub fn check_cancelled() -> Result<()> {
     RunScopes::of_thread().look()
 }
 
@@ -249,7 +256,7 @@ mod tests {
     use super::*;
 
     fn is_cancelled() -> bool {
-        look().is_err_and(|error| error.code() == ErrorCode::Cancelled)
+        check_cancelled().is_err_and(|error| error.code() == ErrorCode::Cancelled)
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use programs::{executable, planned};
 pub use allocations::{Allocations, CountingAllocator, LargeBlocks, Refused};
 pub use backend::{Backend, Cpu, DeviceProgram, Fallback};
 pub use buffer::Buffer;
-pub use cancellation::{Cancellation, with_cancellation};
+pub use cancellation::{Cancellation, check_cancelled, with_cancellation};
 pub use code::{Execution, Kernel, KernelCode};
 pub use element::{Element, bytes_of};
 pub use executable::Executable;

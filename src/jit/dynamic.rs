@@ -4,14 +4,16 @@ use crate::api::config::Config;
 use crate::array::node::Array;
 use crate::diagnostics::inspect;
 use crate::diagnostics::misses::Miss;
+use crate::diagnostics::stats::FunctionStats;
+use crate::jit::compiled::unexpected;
 use crate::jit::erased::Core;
-use crate::jit::input::{Arg, Input};
+use crate::jit::input::{Arg, Input, known};
 use crate::jit::output::{Arrays, Collected};
 use crate::jit::run::run_fresh;
 use crate::jit::stage::Stage;
 use crate::trace::expr::Expr;
-use ndjit_eval::plan::cache::FoundPlan;
-use ndjit_eval::plan::compiled::Lengths;
+use ndjit_eval::argument::ArgumentType;
+use ndjit_eval::plan::compiled::{Lengths, Plan};
 use ndjit_ir::{Result, SourceLoc};
 use smallvec::SmallVec;
 use std::fmt;
@@ -135,11 +137,7 @@ impl DynamicJitted {
         args: impl IntoIterator<Item = I>,
         structure: &[usize],
     ) -> Result<DynamicResults> {
-        // Arguments are large, and pushed in place.
-        let mut own: SmallVec<[Arg<'a>; 4]> = SmallVec::new();
-        for arg in args {
-            own.push(arg.arg()?);
-        }
+        let mut own = own(args)?;
         let plan = self.core.plan(&own, structure, None)?;
         let arrays = run_fresh(&plan, &mut own)?;
         Ok(DynamicResults { arrays, structure: plan.lengths.clone() })
@@ -163,7 +161,7 @@ impl DynamicJitted {
         structure: &[usize],
         stage: Stage,
     ) -> Result<String> {
-        Ok(self.plan(args, structure)?.explain(stage.of_program()).to_string())
+        Ok(self.compile(args, structure)?.explain(stage))
     }
 
     /// Returns the [page](crate::Jitted::explain_html) of all stages, for these arguments. The function is traced for them,
@@ -180,7 +178,7 @@ impl DynamicJitted {
     /// # Errors
     /// Those of tracing and compiling; `Size` for a program too large for a page.
     pub fn page<'a, I: Input<'a>>(&self, args: impl IntoIterator<Item = I>, structure: &[usize]) -> Result<String> {
-        self.plan(args, structure)?.inspection().page(None)
+        self.compile(args, structure)?.page()
     }
 
     /// Returns the [page](Self::page) of the last call.
@@ -199,6 +197,43 @@ impl DynamicJitted {
     /// `Argument` before the first call; `Size` for a program too large for a page.
     pub fn last_page(&self) -> Result<String> {
         self.core.plans.last().ok_or_else(inspect::not_called)?.inspection().page(None)
+    }
+
+    /// Returns the function compiled for arguments like these, whose plan it keeps. The function is traced for them, not run.
+    ///
+    /// ```
+    /// use ndjit::{Array, SourceLoc, dynamic::DynamicJitted};
+    ///
+    /// let f = DynamicJitted::new("next", SourceLoc::caller(), |x, _| (vec![x[0] + 1], vec![]));
+    /// let next = f.compile([&Array::from([1, 2])], &[])?;
+    /// let result = next.call([&Array::from([5, 6])])?.into_iter().next().unwrap();
+    /// assert_eq!(result.to_vec::<i32>()?, [6, 7]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of tracing and compiling.
+    pub fn compile<'a, I: Input<'a>>(
+        &self,
+        args: impl IntoIterator<Item = I>,
+        structure: &[usize],
+    ) -> Result<DynamicCompiled> {
+        let plan = self.core.plan(&own(args)?, structure, None)?;
+        Ok(DynamicCompiled { plan: Arc::clone(&plan) })
+    }
+
+    /// Returns the statistics for the last call's signature: see [`Jitted::stats`](crate::Jitted::stats).
+    ///
+    /// ```
+    /// use ndjit::{Array, SourceLoc, dynamic::DynamicJitted};
+    ///
+    /// let f = DynamicJitted::new("next", SourceLoc::caller(), |x, _| (vec![x[0] + 1.0], vec![]));
+    /// f.call([&Array::from([1.0f32, 2.0])], &[])?;
+    /// assert_eq!(f.stats().flops(), 2);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn stats(&self) -> FunctionStats {
+        self.core.plans.last().map_or_else(FunctionStats::default, |plan| FunctionStats::of(&plan))
     }
 
     /// Returns the number of traces: see [`Jitted::trace_count`](crate::Jitted::trace_count).
@@ -241,10 +276,104 @@ impl DynamicJitted {
     pub fn explain_cache_misses(&self) -> Vec<Miss> {
         self.core.misses.0.lock().iter().cloned().collect()
     }
+}
 
-    fn plan<'a, I: Input<'a>>(&self, args: impl IntoIterator<Item = I>, structure: &[usize]) -> Result<FoundPlan> {
-        let args = args.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
-        self.core.plan(&args, structure, None)
+/// Returns the arguments of a call. They are large, and pushed in place.
+#[inline]
+fn own<'a, I: Input<'a>>(args: impl IntoIterator<Item = I>) -> Result<SmallVec<[Arg<'a>; 4]>> {
+    let mut own = SmallVec::new();
+    for arg in args {
+        own.push(arg.arg()?);
+    }
+    Ok(own)
+}
+
+/// A [`DynamicJitted`] function compiled for one signature.
+///
+/// ```
+/// use ndjit::dynamic::{DynamicCompiled, DynamicJitted};
+/// use ndjit::{Array, SourceLoc, Stage};
+///
+/// let f = DynamicJitted::new("next", SourceLoc::caller(), |x, _| (vec![x[0] + 1], vec![]));
+/// let next: DynamicCompiled = f.compile([&Array::from([1, 2])], &[])?;
+/// assert!(next.explain(Stage::Typed).contains("add"));
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct DynamicCompiled {
+    plan: Arc<Plan>,
+}
+
+impl DynamicCompiled {
+    /// Calls the function without compiling.
+    ///
+    /// ```
+    /// use ndjit::{Array, SourceLoc, dynamic::DynamicJitted};
+    ///
+    /// let f = DynamicJitted::new("next", SourceLoc::caller(), |x, _| (vec![x[0] + 1], vec![]));
+    /// let next = f.compile([&Array::from([1, 2])], &[])?;
+    /// assert_eq!(next.call([&Array::from([5, 6])])?.into_iter().count(), 1);
+    /// assert!(next.call([&Array::from([5, 6, 7])]).is_err());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Argument` for an argument of another type, shape or layout; `Allocation` if an allocation fails.
+    pub fn call<'a, I: Input<'a>>(&self, args: impl IntoIterator<Item = I>) -> Result<DynamicResults> {
+        let (plan, mut own) = (&self.plan, own(args)?);
+        if !plan.accepts(&plan.settings, &plan.structure, known(&own)) {
+            return Err(unexpected("compiled", &plan.arguments, &own, ArgumentType::accepts));
+        }
+        Ok(DynamicResults { arrays: run_fresh(plan, &mut own)?, structure: plan.lengths.clone() })
+    }
+
+    /// Returns the text of a stage.
+    ///
+    /// ```
+    /// use ndjit::{Array, SourceLoc, Stage, dynamic::DynamicJitted};
+    ///
+    /// let f = DynamicJitted::new("next", SourceLoc::caller(), |x, _| (vec![x[0] + 1], vec![]));
+    /// assert!(f.compile([&Array::from([1, 2])], &[])?.explain(Stage::Typed).contains("add"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn explain(&self, stage: Stage) -> String {
+        self.plan.explain(stage.of_program())
+    }
+
+    /// Returns the [page](crate::Jitted::explain_html) of all stages.
+    ///
+    /// ```
+    /// use ndjit::{Array, SourceLoc, dynamic::DynamicJitted};
+    ///
+    /// let f = DynamicJitted::new("next", SourceLoc::caller(), |x, _| (vec![x[0] + 1], vec![]));
+    /// assert!(f.compile([&Array::from([1, 2])], &[])?.page()?.starts_with("<!doctype html>"));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Size` for a program too large for a page.
+    pub fn page(&self) -> Result<String> {
+        self.plan.inspection().page(None)
+    }
+
+    /// Returns the statistics: see [`Jitted::stats`](crate::Jitted::stats).
+    ///
+    /// ```
+    /// use ndjit::{Array, SourceLoc, dynamic::DynamicJitted};
+    ///
+    /// let f = DynamicJitted::new("next", SourceLoc::caller(), |x, _| (vec![x[0] + 1], vec![]));
+    /// assert_eq!(f.compile([&Array::from([1, 2])], &[])?.stats().kernels.len(), 1);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn stats(&self) -> FunctionStats {
+        FunctionStats::of(&self.plan)
+    }
+}
+
+impl fmt::Debug for DynamicCompiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types: Vec<String> = self.plan.arguments.iter().map(ToString::to_string).collect();
+        write!(f, "DynamicCompiled({})", types.join(", "))
     }
 }
 

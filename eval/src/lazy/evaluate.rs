@@ -4,13 +4,14 @@ use crate::array::node::{ArrayRef, Elements};
 use crate::lazy::program::{LazyProgram, Leaf, Numbers};
 use crate::lazy::{retain, retained};
 use crate::observer::{self, ObservedCall, Observers};
+use crate::plan::compiled::Memories;
 use crate::plan::dump::unasked;
 use crate::settings::settings;
 use crate::steps::RunInputs;
 use ndjit_inspect::explain::{self, Explanation, Origin, ParamSource};
 use ndjit_ir::graph::{Graph, SourceLocs};
 use ndjit_ir::{Error, ErrorCode, Result, ValueType};
-use ndjit_runtime::{Memory, Output};
+use ndjit_runtime::{Argument, Memory, Output};
 use smallvec::SmallVec;
 
 /// Explains an array's dtype: its pending operations are the steps.
@@ -71,10 +72,10 @@ pub(crate) fn finish(mut program: LazyProgram, array: &ArrayRef) -> Result<()> {
 }
 
 /// The elements of a program's outputs: the array read, and the kept ones.
-pub(crate) fn compute(program: &LazyProgram, array: &ArrayRef) -> Result<Vec<Memory>> {
+pub(crate) fn compute(program: &LazyProgram, array: &ArrayRef) -> Result<Memories> {
     let plan = program.plan(array.device())?;
-    let leaves: Vec<ArrayRef> = program.leaves.iter().map(Leaf::with_elements).collect();
-    let mut arguments = Vec::with_capacity(leaves.len());
+    let leaves: SmallVec<[ArrayRef; 4]> = program.leaves.iter().map(Leaf::with_elements).collect();
+    let mut arguments: SmallVec<[Argument<'_>; 4]> = SmallVec::new();
     for leaf in &leaves {
         arguments.push(leaf.elements()?.memory.argument());
     }
@@ -92,7 +93,7 @@ pub(crate) fn compute(program: &LazyProgram, array: &ArrayRef) -> Result<Vec<Mem
 pub fn copy(array: &ArrayRef) -> Result<Memory> {
     let program = LazyProgram::collect(array);
     let plan = unasked(|| program.plan(array.device()))?;
-    let copies = plan.results_of(vec![array.elements()?.memory.argument()], &[])?;
+    let copies = plan.results_of([array.elements()?.memory.argument()], &[])?;
     copies.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Verify, "copied, but without elements").of("array"))
 }
 

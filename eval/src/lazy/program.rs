@@ -13,8 +13,9 @@ use ndjit_ir::lock::Mutex;
 use ndjit_ir::support::Device;
 use ndjit_ir::{Error, Result, SourceLoc, ValueType};
 use ndjit_runtime::Fallback;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -82,8 +83,8 @@ impl LazyProgram {
             scalars: Vec::new(),
             fallback: Fallback::Error,
         };
-        let mut known: FxHashMap<usize, u32> = FxHashMap::default();
-        let mut stack: Vec<VisitFrame> = Vec::new();
+        let mut known = KnownItems::default();
+        let mut stack: SmallVec<[VisitFrame; 4]> = SmallVec::new();
         // An array to visit: a new frame, or a complete item.
         let mut enter = Some(root.clone());
         loop {
@@ -93,7 +94,7 @@ impl LazyProgram {
                     ElementSource::Pending(pending_op) => (Some(Arc::clone(pending_op)), None),
                     ElementSource::Retained(kept) => (None, Some(Arc::clone(kept))),
                 };
-                let done = known.get(&array.identity()).copied().or_else(|| {
+                let done = known.get(array.identity()).or_else(|| {
                     pending_op.is_none().then(|| {
                         let leaf = ProgramItem::Leaf(
                             array.value_type(),
@@ -169,8 +170,9 @@ impl LazyProgram {
         let fallback = fallback.max(self.fallback);
         // A lost GPU is reopened: its plans are invalid.
         let alive = |plan: &Arc<Plan>| plan.is_alive();
-        let key = (self.items.clone(), self.outputs.clone(), device, fallback, interpreted);
-        if let Some(plan) = PLANS.lock().get_or_insert_default().get(&key).filter(alive) {
+        let key = PlanKey { items: &self.items, outputs: &self.outputs, device, fallback, interpreted };
+        let hash = FxBuildHasher.hash_one(key);
+        if let Some(plan) = PLANS.lock().get_or_insert_default().get(hash, key).filter(alive) {
             counts::PLAN_HITS.fetch_add(1, Relaxed);
             return Ok(plan);
         }
@@ -190,7 +192,17 @@ impl LazyProgram {
         // Operations keep their settings.
         let settings = Settings { device, fallback, interpreted, ..Settings::default() };
         let plan = Arc::new(Plan::new(&graph, &places, &types, &PlanOptions::default(), settings)?);
-        PLANS.lock().get_or_insert_default().insert(key, Arc::clone(&plan));
+        let new = CachedPlan {
+            items: self.items.clone(),
+            outputs: self.outputs.clone(),
+            device,
+            fallback,
+            interpreted,
+            plan: Arc::clone(&plan),
+            used: 0,
+        };
+        let evicted = PLANS.lock().get_or_insert_default().insert(hash, new);
+        drop(evicted);
         Ok(plan)
     }
 
@@ -258,32 +270,101 @@ impl LazyProgram {
     }
 }
 
-/// A program, its outputs, device, fallback, and whether it is interpreted.
-type PlanKey = (Vec<ProgramItem>, SmallVec<[u32; 1]>, Device, Fallback, bool);
+/// The items of arrays, by their addresses: a few are compared, which takes no memory.
+#[derive(Default)]
+struct KnownItems {
+    few: SmallVec<[(usize, u32); KnownItems::FEW]>,
+    many: FxHashMap<usize, u32>,
+}
 
-/// Plans by program; when full, the least recently used is evicted.
+impl KnownItems {
+    const FEW: usize = 8;
+
+    #[inline]
+    fn get(&self, array: usize) -> Option<u32> {
+        let few = self.few.iter().find(|(known, _)| *known == array).map(|(_, item)| *item);
+        few.or_else(|| if self.many.is_empty() { None } else { self.many.get(&array).copied() })
+    }
+
+    #[inline]
+    fn insert(&mut self, array: usize, item: u32) {
+        if self.few.len() < KnownItems::FEW {
+            self.few.push((array, item));
+        } else {
+            self.many.insert(array, item);
+        }
+    }
+}
+
+/// What a plan is found by. It is borrowed: to copy the items took a tenth of a small evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct PlanKey<'a> {
+    items: &'a [ProgramItem],
+    outputs: &'a [u32],
+    device: Device,
+    fallback: Fallback,
+    interpreted: bool,
+}
+
+struct CachedPlan {
+    items: Vec<ProgramItem>,
+    outputs: SmallVec<[u32; 1]>,
+    device: Device,
+    fallback: Fallback,
+    interpreted: bool,
+    plan: Arc<Plan>,
+    used: u64,
+}
+
+impl CachedPlan {
+    fn key(&self) -> PlanKey<'_> {
+        let CachedPlan { items, outputs, device, fallback, interpreted, .. } = self;
+        PlanKey { items, outputs, device: *device, fallback: *fallback, interpreted: *interpreted }
+    }
+}
+
+/// Plans by the hashes of their keys; when full, the least recently used is evicted.
 #[derive(Default)]
 struct PlanCache {
-    plans: FxHashMap<PlanKey, (Arc<Plan>, u64)>,
+    plans: FxHashMap<u64, SmallVec<[CachedPlan; 1]>>,
+    count: usize,
     clock: u64,
 }
 
 impl PlanCache {
     const LIMIT: usize = 256;
 
-    fn get(&mut self, key: &PlanKey) -> Option<Arc<Plan>> {
+    fn get(&mut self, hash: u64, key: PlanKey<'_>) -> Option<Arc<Plan>> {
         self.clock += 1;
-        let (plan, used) = self.plans.get_mut(key)?;
-        *used = self.clock;
-        Some(Arc::clone(plan))
+        let found = self.plans.get_mut(&hash)?.iter_mut().find(|cached| cached.key() == key)?;
+        found.used = self.clock;
+        Some(Arc::clone(&found.plan))
     }
 
-    fn insert(&mut self, key: PlanKey, plan: Arc<Plan>) {
-        if self.plans.len() >= PlanCache::LIMIT
-            && let Some(oldest) = self.plans.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone())
+    /// Inserts a plan. Returns the one that it replaces, or that is evicted for it.
+    fn insert(&mut self, hash: u64, mut new: CachedPlan) -> Option<CachedPlan> {
+        new.used = self.clock;
+        if let Some(old) =
+            self.plans.get_mut(&hash).and_then(|of_hash| of_hash.iter_mut().find(|old| old.key() == new.key()))
         {
-            self.plans.remove(&oldest);
+            return Some(std::mem::replace(old, new));
         }
-        self.plans.insert(key, (plan, self.clock));
+        let evicted = if self.count >= PlanCache::LIMIT { self.evict() } else { None };
+        self.plans.entry(hash).or_default().push(new);
+        self.count += 1;
+        evicted
+    }
+
+    fn evict(&mut self) -> Option<CachedPlan> {
+        let all = self.plans.iter().flat_map(|(hash, of_hash)| of_hash.iter().map(|cached| (cached.used, *hash)));
+        let (used, hash) = all.min()?;
+        let of_hash = self.plans.get_mut(&hash)?;
+        let at = of_hash.iter().position(|cached| cached.used == used)?;
+        let evicted = of_hash.swap_remove(at);
+        if of_hash.is_empty() {
+            self.plans.remove(&hash);
+        }
+        self.count -= 1;
+        Some(evicted)
     }
 }

@@ -13,9 +13,9 @@ use crate::array::node::{ArrayRef, Elements, LazyOperand, ProgramItem, Retained}
 use crate::counts;
 use crate::lazy::program::{LazyProgram, Pending};
 use crate::lazy::retained;
+use crate::plan::compiled::Memories;
 use ndjit_ir::graph::{Dependence, NodeKind};
 use ndjit_math::shared_body;
-use ndjit_runtime::Memory;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -125,7 +125,7 @@ fn whole(program: &LazyProgram) -> Vec<bool> {
 }
 
 /// Stores the outputs of a program: the elements of the array read, and those of others as kept.
-pub(crate) fn store(program: LazyProgram, results: Vec<Memory>) {
+pub(crate) fn store(program: LazyProgram, results: Memories) {
     let again = program.pending.iter().filter(|pending| pending.pending_op.has_run.swap(true, Relaxed)).count();
     counts::count_operations(program.pending.len(), again);
     let array = |&item: &u32| {

@@ -29,6 +29,8 @@ use std::time::Duration;
 
 /// The number of results of the largest tuple; such lists are inline.
 pub const RESULTS: usize = 8;
+/// The memory of results; that of a few is inline.
+pub type Memories = SmallVec<[Memory; 2]>;
 /// The number of results of each growable part of a function's output, in order.
 pub type Lengths = SmallVec<[usize; RESULTS]>;
 
@@ -310,8 +312,12 @@ impl Plan {
     ///
     /// # Errors
     /// Those of [`run`](Plan::run).
-    pub fn results_of(&self, arguments: Vec<Argument<'_>>, scalars: &[(usize, Literal)]) -> Result<Vec<Memory>> {
-        let mut outputs: Vec<Output<'_>> = self.results.iter().map(|_| self.fresh()).collect();
+    pub fn results_of<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument<'a>>,
+        scalars: &[(usize, Literal)],
+    ) -> Result<Memories> {
+        let mut outputs: SmallVec<[Output<'_>; 2]> = self.results.iter().map(|_| self.fresh()).collect();
         self.run(arguments, scalars, &mut outputs)?;
         outputs.into_iter().map(|output| self.memory(output)).collect()
     }

@@ -410,7 +410,9 @@ doors! {
         let which = c.below(4);
         seen((f.configured(|config| config.threads = Some(1)).config(), dynamic::is_tracing(), f.last_page().is_err()));
         seen((f.explain([x], &[which], Stage::Typed)?, f.page([x], &[which])?));
-        let results = f.call([x], &[which])?;
+        let compiled = f.compile([x], &[which])?;
+        seen((compiled.explain(Stage::Typed), compiled.page()?, compiled.stats(), f.stats()));
+        let results = if c.one_in(2) { f.call([x], &[which])? } else { compiled.call([x])? };
         seen(results.structure().len());
         results.into_iter().collect::<Vec<Array>>()
     };

@@ -1,6 +1,7 @@
 //! `arange` and `linspace`: lengths, exact integers, the documented formulas, and errors.
 
-use ndjit_ir::{ErrorCode, LiteralValue};
+use ndjit_ir::literal::Literal;
+use ndjit_ir::{DType, ErrorCode, LiteralValue};
 use ndjit_math::progression::Progression;
 
 fn arange(start: impl Into<LiteralValue>, stop: impl Into<LiteralValue>, step: impl Into<LiteralValue>) -> Vec<String> {
@@ -131,4 +132,51 @@ fn linspace_values() {
     assert_eq!(Progression::linspace(u64::MAX.into(), 0.into(), 2, true).at(0), LiteralValue::Int(u64::MAX.into()));
     let z = Progression::linspace(0.into(), LiteralValue::Complex(2.0, -2.0), 3, true);
     assert_eq!([z.at(0), z.at(1), z.at(2)].map(|z| z.to_string()), ["0", "(1.0-1.0i)", "(2.0-2.0i)"]);
+}
+
+/// What is written at once is what is converted number by number.
+#[test]
+fn elements_are_written_as_they_are_converted() {
+    let number = |n: i64| LiteralValue::from(n);
+    let big = (1i64 << 60) + 1;
+    let progressions = [
+        Progression::arange(3.into(), 90.into(), 7.into()).unwrap(),
+        Progression::arange(100.into(), (-100).into(), (-9).into()).unwrap(),
+        Progression::arange(number(i64::MIN), number(i64::MAX), number(i64::MAX / 3)).unwrap(),
+        Progression::arange(number(big), number(big + 40), 3.into()).unwrap(),
+        Progression::arange((-1.5).into(), 2.0.into(), 0.1.into()).unwrap(),
+        Progression::linspace(0.into(), 1.into(), 11, true),
+        Progression::linspace(1.into(), (-1.0).into(), 7, false),
+        Progression::linspace(false.into(), 0.3.into(), 5, true),
+        Progression::linspace(number(big), number(-big), 9, true),
+        Progression::linspace((-1e308).into(), 1e308.into(), 4, true),
+        Progression::linspace(2.5.into(), 9.into(), 1, true),
+    ];
+    let mut written = 0;
+    for (which, terms) in progressions.iter().enumerate() {
+        for dtype in DType::ALL {
+            for first in [0, 1, terms.len() / 2] {
+                let numbers: Vec<Literal> = (first..terms.len()).map(|i| Literal::weak(terms.at(i))).collect();
+                let Ok(words) = numbers.iter().map(|number| number.to_repr(dtype)).collect::<Result<Vec<_>, _>>()
+                else {
+                    continue;
+                };
+                let mut bytes = vec![0xAA; numbers.len() * dtype.bytes()];
+                if !terms.write(dtype, first, &mut bytes) {
+                    assert!(bytes.iter().all(|&byte| byte == 0xAA));
+                    continue;
+                }
+                written += 1;
+                for (n, (word, own)) in words.iter().zip(bytes.chunks_exact(dtype.bytes())).enumerate() {
+                    let expected = word[0].to_le_bytes();
+                    let mut own = own.to_vec();
+                    if cfg!(target_endian = "big") {
+                        own.reverse();
+                    }
+                    assert_eq!(own, expected[..dtype.bytes()], "progression {which} as {dtype}, number {}", first + n);
+                }
+            }
+        }
+    }
+    assert!(written > 90, "{written}");
 }

@@ -11,12 +11,15 @@ from ._control import *
 from ._doctor import doctor
 from ._errors import *
 from ._info import __array_namespace_info__
-from ._jit import jit
+from ._jit import Jitted, jit
 from ._namespace import *
 from ._ndjit import (
     Array,
+    Compiled,
     DType,
-    Jitted,
+    FunctionStats,
+    KernelStats,
+    Lowered,
     __version__,
     arange,
     asarray,

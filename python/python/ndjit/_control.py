@@ -7,7 +7,7 @@ import re
 
 from . import _ndjit, tree
 from ._errors import Error
-from ._jit import evaluated
+from ._jit import PublicFunction, evaluated
 
 __all__ = ["cond", "switch", "while_loop", "fori_loop", "scan", "map"]
 
@@ -22,7 +22,6 @@ def _flat(what, name, made, like, state):
 
 def _run(what, state, name, call, *arguments):
     """The leaves of a loop. An error of one leaf names it as the user does."""
-    __tracebackhide__ = True
     try:
         return call(*arguments)
     except Error as error:
@@ -33,6 +32,7 @@ def _run(what, state, name, call, *arguments):
         raise
 
 
+@PublicFunction
 def cond(pred, true_fun, false_fun, *operands):
     """`true_fun(*operands)` if `pred` is true, `false_fun(*operands)` if not. Only one of them is computed.
 
@@ -43,16 +43,13 @@ def cond(pred, true_fun, false_fun, *operands):
     >>> f(ndjit.asarray([1.0, -2.0]))
     Array([-1.  2.], dtype=float32)
     """
-    __tracebackhide__ = True
 
     def branch(pred, operands):
-        __tracebackhide__ = True
         leaves, structure = tree.flatten(operands)
         made = []
 
         def traced(function):
             def call(own):
-                __tracebackhide__ = True
                 result = function(*tree.unflatten(structure, own))
                 results, like = tree.flatten(result)
                 if made and made[0][0] != like:
@@ -68,6 +65,7 @@ def cond(pred, true_fun, false_fun, *operands):
     return evaluated(branch, pred, operands)
 
 
+@PublicFunction
 def switch(index, branches, *operands):
     """The result of one of several functions: `branches[index](*operands)`, with the index clamped to the branches.
 
@@ -75,13 +73,11 @@ def switch(index, branches, *operands):
     >>> ndjit.switch(1, [lambda x: x, lambda x: x * 10, lambda x: x * 100], 5)
     Array(50, dtype=int32)
     """
-    __tracebackhide__ = True
     branches = list(branches)
     if not branches:
         raise ValueError("switch: give a branch at least")
 
     def among(index, first, last, operands):
-        __tracebackhide__ = True
         if last - first == 1:
             return branches[first](*operands)
         middle = (first + last) // 2
@@ -92,6 +88,7 @@ def switch(index, branches, *operands):
     return evaluated(lambda index, operands: among(index, 0, len(branches), operands), index, operands)
 
 
+@PublicFunction
 def while_loop(cond_fun, body_fun, init_val):
     """Applies `body_fun` to the state while `cond_fun` of it is true. The state keeps its structure, dtypes and shapes.
 
@@ -99,18 +96,14 @@ def while_loop(cond_fun, body_fun, init_val):
     >>> ndjit.while_loop(lambda x: x < 100, lambda x: x * 2, 1)
     Array(128, dtype=int32)
     """
-    __tracebackhide__ = True
 
     def loop(init):
-        __tracebackhide__ = True
         leaves, structure = tree.flatten(init)
 
         def condition(own):
-            __tracebackhide__ = True
             return [cond_fun(tree.unflatten(structure, own))]
 
         def body(own):
-            __tracebackhide__ = True
             return _flat("while_loop", "body_fun", body_fun(tree.unflatten(structure, own)), structure, init)
 
         return tree.unflatten(structure, _run("while_loop", init, "init_val", _ndjit._while_loop, condition, body, leaves))
@@ -118,6 +111,7 @@ def while_loop(cond_fun, body_fun, init_val):
     return evaluated(loop, init_val)
 
 
+@PublicFunction
 def fori_loop(lower, upper, body_fun, init_val):
     """Applies `body_fun(i, state)` for each `i` from `lower` below `upper`, which may be traced values.
 
@@ -125,14 +119,11 @@ def fori_loop(lower, upper, body_fun, init_val):
     >>> ndjit.fori_loop(0, 5, lambda i, x: x + i, 100)
     Array(110, dtype=int32)
     """
-    __tracebackhide__ = True
 
     def loop(lower, upper, init):
-        __tracebackhide__ = True
         leaves, structure = tree.flatten(init)
 
         def body(index, own):
-            __tracebackhide__ = True
             return _flat("fori_loop", "body_fun", body_fun(index[0], tree.unflatten(structure, own)), structure, init)
 
         return tree.unflatten(structure, _run("fori_loop", init, "init_val", _ndjit._fori_loop, lower, upper, body, leaves))
@@ -140,6 +131,7 @@ def fori_loop(lower, upper, body_fun, init_val):
     return evaluated(loop, lower, upper, init_val)
 
 
+@PublicFunction
 def scan(f, init, xs=None, length=None, reverse=False):
     """Applies `f(state, x)` to the state and each slice of `xs` along the first axis. `f` gives the next state and a value; the results
     are the last state and all values, stacked along a new first axis.
@@ -150,14 +142,12 @@ def scan(f, init, xs=None, length=None, reverse=False):
     >>> ndjit.scan(lambda sum, x: (sum + x, sum + x), 0.0, ndjit.asarray([1.0, 2.0, 3.0]))
     (Array(6., dtype=float32), Array([1. 3. 6.], dtype=float32))
     """
-    __tracebackhide__ = True
     given = tree.leaves(xs)
     if not given and length is None:
         raise ValueError("scan: without `xs` give the number of steps, `length`")
     counted = not given
 
     def loop(init, xs):
-        __tracebackhide__ = True
         if counted:
             xs = _ndjit.arange(length)
         elif length is not None and any(x.shape[0] != length for x in tree.leaves(xs)):
@@ -166,7 +156,6 @@ def scan(f, init, xs=None, length=None, reverse=False):
         stacked = []
 
         def body(own, x):
-            __tracebackhide__ = True
             made = f(tree.unflatten(structure, own), None if counted else tree.unflatten(of_slices, x))
             if not isinstance(made, tuple) or len(made) != 2:
                 raise TypeError(f"scan: `f` gives a pair, the next state and a value, which may be `None`; it gave {made!r}")
@@ -183,6 +172,7 @@ def scan(f, init, xs=None, length=None, reverse=False):
     return evaluated(loop, init, xs)
 
 
+@PublicFunction
 def map(f, xs):
     """`f` of each slice of `xs` along the first axis, one after another, stacked. `ndjit.vmap` computes them at once.
 
@@ -190,5 +180,4 @@ def map(f, xs):
     >>> ndjit.map(lambda x: x * x, ndjit.asarray([1, 2, 3]))
     Array([1 4 9], dtype=int32)
     """
-    __tracebackhide__ = True
     return scan(lambda _, x: ((), f(x)), (), xs)[1]

@@ -1,11 +1,22 @@
 """`ndjit.jit`: functions that are traced once per signature, compiled, and called."""
 
+import functools
 import importlib
 import inspect
 
-from ._ndjit import Jitted
+from . import _ndjit
 
 __all__ = ["jit"]
+
+
+class Jitted(_ndjit.Jitted):
+    """A function that is traced once per signature, compiled, and called: what `ndjit.jit` gives. It has the name, the documentation
+    and the attributes of the function, and this as `__wrapped__`."""
+
+    __module__ = "ndjit"
+
+    def __init__(self, function, *_):
+        functools.update_wrapper(self, function)
 
 
 def jit(function=None, /, *, static_argnums=(), static_argnames=(), threads=None, policy=None):
@@ -60,6 +71,13 @@ def _static(function, positions, names):
     return sorted({*positions, *placed}), sorted({*names, *named})
 
 
+class PublicFunction(_ndjit._PublicFunction):
+    """A function of this package as users see it: exceptions that pass through it show frames of their code only."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+
+
 def _named(module, name):
     """The function of a module: what a pickle holds."""
     found = importlib.import_module(module)
@@ -70,5 +88,6 @@ def _named(module, name):
 
 def evaluated(function, *arguments):
     """The results of a function that needs a trace: it is traced, compiled and called, or is part of the trace that is open."""
-    __tracebackhide__ = True
-    return Jitted(function, [], [], None, None)(*arguments)
+    if _ndjit._is_tracing():
+        return function(*arguments)
+    return _ndjit.Jitted(function, [], [], None, None)(*arguments)

@@ -8,7 +8,7 @@ import functools
 import threading
 
 from . import _ndjit, _namespace, tree
-from ._jit import evaluated
+from ._jit import PublicFunction, evaluated
 from ._ndjit import _is_tracing
 
 __all__ = [
@@ -23,12 +23,10 @@ def _wrapped(function, what):
     def wrap(made):
         if not callable(function):
             raise TypeError(f"{what}: a function is needed, not {type(function).__name__}")
-        for name in ("__module__", "__qualname__", "__doc__"):
-            if hasattr(function, name):
-                setattr(made, name, getattr(function, name))
-        made.__name__ = f"{what}({getattr(function, '__name__', 'function')})"
-        made.__wrapped__ = function
-        return made
+        public = PublicFunction(made)
+        functools.update_wrapper(public, function)
+        public.__name__ = f"{what}({getattr(function, '__name__', 'function')})"
+        return public
 
     return wrap
 
@@ -53,6 +51,7 @@ def _with(arguments, numbers, values):
     return arguments
 
 
+@PublicFunction
 def value_and_grad(fun, argnums=0, has_aux=False):
     """The value of a function and its gradient by the arguments `argnums`: one, or a tuple of several, each any structure.
 
@@ -70,19 +69,15 @@ def value_and_grad(fun, argnums=0, has_aux=False):
 
 
 def _value_and_grad(what, fun, argnums, has_aux):
-    __tracebackhide__ = True
     @_wrapped(fun, what)
     def made(*arguments, **options):
-        __tracebackhide__ = True
         numbers = _chosen(what, argnums, arguments)
 
         def derived(*values):
-            __tracebackhide__ = True
             leaves, structure = tree.flatten(values)
             beside = []
 
             def called(own):
-                __tracebackhide__ = True
                 result = fun(*_with(arguments, numbers, tree.unflatten(structure, own)), **options)
                 if has_aux:
                     if not isinstance(result, tuple) or len(result) != 2:
@@ -115,6 +110,7 @@ def _kind(x):
     return f"a {type(x).__name__}" if not isinstance(x, (tuple, list, dict)) else tree.described(x)
 
 
+@PublicFunction
 def grad(fun, argnums=0, has_aux=False):
     """The gradient of a function by the arguments `argnums`, as `value_and_grad` without the value.
 
@@ -129,7 +125,6 @@ def grad(fun, argnums=0, has_aux=False):
 
     @_wrapped(fun, "grad")
     def made(*arguments, **options):
-        __tracebackhide__ = True
         value, slopes = both(*arguments, **options)
         return (slopes, value[1]) if has_aux else slopes
 
@@ -144,7 +139,6 @@ def _tuple(what, name, x):
 
 def _linear(what, fun, primals, has_aux=False):
     """The variables of a function, its outputs, their structures, and other data."""
-    __tracebackhide__ = True
     leaves, structure = tree.flatten(primals)
     variables = _ndjit._variables(what, leaves)
     result, aux = fun(*tree.unflatten(structure, variables)), None
@@ -156,7 +150,6 @@ def _linear(what, fun, primals, has_aux=False):
 
 
 def _tangents(what, linear, tangents):
-    __tracebackhide__ = True
     variables, structure, outputs, of, _ = linear
     leaves, own = tree.flatten(tangents)
     if own != structure:
@@ -165,7 +158,6 @@ def _tangents(what, linear, tangents):
 
 
 def _cotangents(what, linear, cotangents):
-    __tracebackhide__ = True
     variables, structure, outputs, of, _ = linear
     leaves, own = tree.flatten(cotangents)
     if own != of:
@@ -183,6 +175,7 @@ def _like(structure):
     return "another"
 
 
+@PublicFunction
 def jvp(fun, primals, tangents, has_aux=False):
     """The value of a function of `primals` and its tangent along `tangents`: forward mode.
 
@@ -193,7 +186,6 @@ def jvp(fun, primals, tangents, has_aux=False):
     primals, tangents = _tuple("jvp", "primals", primals), _tuple("jvp", "tangents", tangents)
 
     def derived(primals, tangents):
-        __tracebackhide__ = True
         linear = _linear("jvp", fun, primals, has_aux)
         made = tree.unflatten(linear[3], linear[2]), _tangents("jvp", linear, tangents)
         return (*made, linear[4]) if has_aux else made
@@ -201,6 +193,7 @@ def jvp(fun, primals, tangents, has_aux=False):
     return evaluated(derived, primals, tangents)
 
 
+@PublicFunction
 def vjp(fun, *primals, has_aux=False):
     """The value of a function, and a function from cotangents of its results to a tuple of cotangents of its arguments.
 
@@ -214,6 +207,7 @@ def vjp(fun, *primals, has_aux=False):
     return _both("vjp", fun, primals, has_aux, _cotangents)
 
 
+@PublicFunction
 def linearize(fun, *primals, has_aux=False):
     """The value of a function, and its linear map from tangents of its arguments to those of its results.
 
@@ -226,7 +220,6 @@ def linearize(fun, *primals, has_aux=False):
 
 
 def _both(what, fun, primals, has_aux, apply, starred=False):
-    __tracebackhide__ = True
     if _is_tracing():
         linear = _linear(what, fun, primals, has_aux)
         value = tree.unflatten(linear[3], linear[2])
@@ -234,17 +227,16 @@ def _both(what, fun, primals, has_aux, apply, starred=False):
     else:
 
         def valued(*primals):
-            __tracebackhide__ = True
             return fun(*primals)
 
         def derived(primals, given):
-            __tracebackhide__ = True
             return apply(what, _linear(what, fun, primals, has_aux), given)
 
         value = evaluated(valued, *primals)
         linear = (None, None, None, None, value[1] if has_aux else None)
         value = value[0] if has_aux else value
         mapped = (lambda *given: evaluated(derived, primals, given)) if starred else (lambda given: evaluated(derived, primals, given))
+    mapped = PublicFunction(mapped)
     return (value, mapped, linear[4]) if has_aux else (value, mapped)
 
 
@@ -259,13 +251,10 @@ def _units(x):
 def _jacobian(what, fun, argnums, has_aux, by_column):
     @_wrapped(fun, what)
     def made(*arguments, **options):
-        __tracebackhide__ = True
         numbers = _chosen(what, argnums, arguments)
 
         def derived(*values):
-            __tracebackhide__ = True
             def own(*values):
-                __tracebackhide__ = True
                 return fun(*_with(arguments, numbers, values), **options)
 
             for leaf in tree.leaves(values):
@@ -306,9 +295,10 @@ def _differentiable(what, x):
     import ndjit
 
     if ndjit.isdtype(x.dtype, "complex floating"):
-        raise ndjit.DTypeError(f"{what}: an argument is {x.dtype}; derive by its parts; of holomorphic functions `jvp` gives the derivative")
+        way_out = "derive by its parts; of holomorphic functions `jvp` gives the derivative"
+        raise _ndjit._error("dtype", f"{what}: an argument is {x.dtype}", way_out)
     if not ndjit.isdtype(x.dtype, "real floating"):
-        raise ndjit.DTypeError(f"{what}: an argument is {x.dtype}, of which there is no derivative: write a float, as 2.0, or cast it")
+        raise _ndjit._error("dtype", f"{what}: an argument is {x.dtype}, of which there is no derivative", "write a float, as 2.0, or cast it")
 
 
 def _zeros(x):
@@ -317,14 +307,12 @@ def _zeros(x):
 
 def _columns(what, linear):
     """For each output the slopes by each argument: forward mode, one tangent for each element of the arguments."""
-    __tracebackhide__ = True
     import ndjit
 
     variables, structure, outputs, _, _ = linear
     rows = [[] for _ in outputs]
     for n, x in enumerate(variables):
         def along(own, n=n):
-            __tracebackhide__ = True
             tangents = [own[0] if k == n else _zeros(v) for k, v in enumerate(variables)]
             return _ndjit._tangents(what, variables, outputs, tangents)
 
@@ -335,17 +323,15 @@ def _columns(what, linear):
 
 def _rows(what, linear):
     """For each output the slopes by each argument: reverse mode, one cotangent for each element of the outputs."""
-    __tracebackhide__ = True
     import ndjit
 
     variables, structure, outputs, _, _ = linear
     rows = []
     for n, y in enumerate(outputs):
         if ndjit.isdtype(y.dtype, "complex floating"):
-            raise ndjit.DTypeError(f"{what}: a result is {y.dtype}: derive its parts, as `ndjit.real(z)`")
+            raise _ndjit._error("dtype", f"{what}: a result is {y.dtype}", "derive its parts, as `ndjit.real(z)`")
 
         def back(own, n=n):
-            __tracebackhide__ = True
             return _ndjit._cotangents(what, variables, outputs, [own[0] if k == n else _zeros(v) for k, v in enumerate(outputs)])
 
         slopes = _ndjit._vmap(what, [_units(y)], [0], None, back)
@@ -353,6 +339,7 @@ def _rows(what, linear):
     return rows
 
 
+@PublicFunction
 def jacfwd(fun, argnums=0, has_aux=False):
     """The Jacobian of a function by the arguments `argnums`, in forward mode: for functions with at least as many results as arguments.
 
@@ -364,6 +351,7 @@ def jacfwd(fun, argnums=0, has_aux=False):
     return _jacobian("jacfwd", fun, argnums, has_aux, _columns)
 
 
+@PublicFunction
 def jacrev(fun, argnums=0, has_aux=False):
     """The Jacobian of a function by the arguments `argnums`, in reverse mode: for functions with fewer results than arguments.
 
@@ -375,6 +363,7 @@ def jacrev(fun, argnums=0, has_aux=False):
     return _jacobian("jacrev", fun, argnums, has_aux, _rows)
 
 
+@PublicFunction
 def hessian(fun, argnums=0, has_aux=False):
     """The Hessian of a function, the Jacobian of its gradient.
 
@@ -386,6 +375,7 @@ def hessian(fun, argnums=0, has_aux=False):
     return jacfwd(grad(fun, argnums, has_aux), argnums, has_aux)
 
 
+@PublicFunction
 def hvp(fun, primals, tangents):
     """The product of the Hessian of a function of `primals` with `tangents`, without the Hessian.
 
@@ -397,6 +387,7 @@ def hvp(fun, primals, tangents):
     return jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
 
 
+@PublicFunction
 def stop_gradient(x):
     """The arrays of a structure as constants of derivatives.
 
@@ -410,6 +401,7 @@ def stop_gradient(x):
     return tree.unflatten(structure, _ndjit._stop_gradient(leaves))
 
 
+@PublicFunction
 def checkpoint(fun):
     """A function whose intermediate values derivatives compute again instead of keeping them.
 
@@ -421,7 +413,6 @@ def checkpoint(fun):
 
     @_wrapped(fun, "checkpoint")
     def made(*arguments, **options):
-        __tracebackhide__ = True
         if not _is_tracing():
             return fun(*arguments, **options)
         given = [n for n, x in enumerate(arguments) if _are_arrays(x)]
@@ -429,7 +420,6 @@ def checkpoint(fun):
         of = []
 
         def called(own):
-            __tracebackhide__ = True
             results, like = tree.flatten(fun(*_with(arguments, given, tree.unflatten(structure, own)), **options))
             of[:] = [like]
             return results
@@ -461,6 +451,7 @@ def _axes(what, name, axes, values):
     raise ValueError(f"{what}: `{name}` is an integer, `None`, or a structure of these like the beginning of {tree.described(values)}; it is {axes!r}")
 
 
+@PublicFunction
 def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
     """A function of one lane, vectorized over arrays of lanes, with the bits of a loop over these.
 
@@ -475,7 +466,6 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
 
     @_wrapped(fun, "vmap")
     def made(*arguments, **options):
-        __tracebackhide__ = True
         if isinstance(in_axes, (tuple, list)) and len(in_axes) != len(arguments):
             raise ValueError(f"vmap: `in_axes` has {len(in_axes)} axes for {len(arguments)} positional arguments")
         axes = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * len(arguments)
@@ -483,7 +473,6 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
         mapped = [n for n in range(len(arguments)) if any(axis is not None for axis in _flat(axes[n]))]
 
         def lanes(values, options):
-            __tracebackhide__ = True
             leaves, structure = tree.flatten((values, options))
             along = [axis for n, value in zip(mapped, values) for axis in _axes("vmap", "in_axes", axes[n], value)]
             along += [0] * (len(leaves) - len(along))
@@ -491,7 +480,6 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
             of = []
 
             def called(own):
-                __tracebackhide__ = True
                 full = list(leaves)
                 for n, x in zip(with_lanes, own):
                     full[n] = x
@@ -582,8 +570,8 @@ class custom_jvp(_Ruled):
         self.rule = rule
         return rule
 
+    @PublicFunction
     def __call__(self, *arguments, **options):
-        __tracebackhide__ = True
         if self._plain():
             return self._called(arguments, options)
         if self.rule is None:
@@ -595,13 +583,11 @@ class custom_jvp(_Ruled):
         of = []
 
         def called(own):
-            __tracebackhide__ = True
             results, like = tree.flatten(self.fun(*_with(arguments, numbers, tree.unflatten(structure, own))))
             of[:] = [like]
             return results
 
         def rule(own, outputs, tangents):
-            __tracebackhide__ = True
             with self._rule((own, tree.unflatten(of[0], outputs))):
                 _, tangent = self.rule(*kept, tree.unflatten(structure, own), tree.unflatten(structure, tangents))
             leaves, like = tree.flatten(tangent)
@@ -633,8 +619,8 @@ class custom_vjp(_Ruled):
         """Sets the rule: `forward` gives the result and residuals, `back` from these and a cotangent a tuple of cotangents."""
         self.forward, self.back = forward, back
 
+    @PublicFunction
     def __call__(self, *arguments, **options):
-        __tracebackhide__ = True
         if self._plain():
             return self._called(arguments, options)
         if self.forward is None:
@@ -646,7 +632,6 @@ class custom_vjp(_Ruled):
         of = []
 
         def forward(own):
-            __tracebackhide__ = True
             with self._rule():
                 made = self.forward(*_with(arguments, numbers, tree.unflatten(structure, own)))
             if not isinstance(made, tuple) or len(made) != 2:
@@ -656,7 +641,6 @@ class custom_vjp(_Ruled):
             return [*results, *residuals]
 
         def back(residuals, cotangents):
-            __tracebackhide__ = True
             made = self.back(*kept, tree.unflatten(of[1], residuals), tree.unflatten(of[0], cotangents))
             if not isinstance(made, tuple) or len(made) != len(numbers):
                 raise TypeError(f"custom_vjp: the rule gives a tuple of cotangents, one for each of {len(numbers)} arguments; it gave {_kind(made)}")

@@ -4,6 +4,7 @@ use crate::array::{PyArray, device, finish, finish_all, operation};
 use crate::dtype::DTypeArgument;
 use crate::error::{OrRaise, wrong};
 use crate::operand::{DiagonalArgument, IntegersArgument, NumberArgument, OperandArgument};
+use crate::signals::detached;
 use crate::{capsule, computed, elements};
 use ndjit::creation::{Eye, Typed};
 use ndjit::operand::AnyOperand;
@@ -11,7 +12,7 @@ use ndjit::{Array, Indexing, weak};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// Creates an array, of the asked dtype or the inferred one, without the lock of the interpreter.
+/// Creates an array, of the asked dtype or the inferred one, without the lock of the interpreter; signals interrupt it.
 fn create(
     py: Python<'_>,
     dtype: Option<DTypeArgument>,
@@ -20,12 +21,12 @@ fn create(
     inferred: impl FnOnce() -> Array + Send,
 ) -> PyResult<PyArray> {
     device(on)?;
-    let made = py.detach(|| {
+    let made = detached(py, || {
         operation(|| match dtype {
             Some(dtype) => asked(ndjit::dtype(dtype.0)),
             None => inferred(),
         })
-    });
+    })?;
     finish(py, made)
 }
 

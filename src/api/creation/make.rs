@@ -11,7 +11,7 @@ use ndjit_ir::graph::Graph;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::{Code, DType, DTypeSet, Error, ErrorCode, Help, LiteralValue, Result, Shape, SourceLoc, ValueType};
 use ndjit_math::progression::Progression;
-use ndjit_runtime::Buffer;
+use ndjit_runtime::{Buffer, check_cancelled};
 use std::sync::Arc;
 
 /// The type of a new array.
@@ -109,8 +109,15 @@ pub(super) fn progression(what: &str, ty: ArrayType, terms: &Progression) -> Res
     }
     let shape = Shape::from(terms.len());
     let mut elements = zeroed(what, ty.dtype, &shape)?;
-    for (i, element) in elements.as_bytes_mut()?.chunks_exact_mut(ty.dtype.bytes()).enumerate() {
-        element.copy_from_slice(&literal_bytes(&number(i), ty.dtype)?);
+    let size = ty.dtype.bytes();
+    for (n, part) in elements.as_bytes_mut()?.chunks_mut(UNWATCHED * size).enumerate() {
+        check_cancelled()?;
+        let first = n * UNWATCHED;
+        if !terms.write(ty.dtype, first, part) {
+            for (i, element) in part.chunks_exact_mut(size).enumerate() {
+                element.copy_from_slice(&literal_bytes(&number(first + i), ty.dtype)?);
+            }
+        }
     }
     Ok(ty.array(shape, elements, symbolic::progression(ty.dtype, terms)))
 }
@@ -139,6 +146,9 @@ fn zeroed(what: &str, dtype: DType, shape: &Shape) -> Result<Buffer> {
         error.help("use smaller extents, or let go of arrays that are no longer needed")
     })
 }
+
+/// The number of elements that are written between two looks at flags of cancellation.
+const UNWATCHED: usize = 1 << 16;
 
 /// Fills memory with copies of an element, doubling the filled part each time.
 fn repeat(memory: &mut [u8], element: &[u8]) {

@@ -15,7 +15,7 @@ mod derivatives;
 mod tracing;
 
 pub use crate::api::indexing::Index;
-pub use crate::jit::dynamic::{DynamicArrays, DynamicJitted, DynamicResults};
+pub use crate::jit::dynamic::{DynamicArrays, DynamicCompiled, DynamicJitted, DynamicResults};
 pub use derivatives::{cotangents, gradients, tangents, variables, vmap};
 pub use tracing::{TracedRef, is_tracing};
 

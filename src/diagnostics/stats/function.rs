@@ -90,6 +90,22 @@ pub struct FunctionStats {
 }
 
 impl FunctionStats {
+    /// Returns the statistics of a plan.
+    pub(crate) fn of(plan: &Plan) -> FunctionStats {
+        let (memory, donations) = (plan.planned_memory().unwrap_or_default(), plan.donations());
+        FunctionStats {
+            kernels: kernels(plan),
+            stages: plan.times.clone(),
+            allocations: memory.arrays,
+            result_bytes: memory.results,
+            intermediate_bytes: memory.temporaries,
+            scratch_bytes: memory.scratch,
+            peak_bytes: memory.peak,
+            donated: donations.given,
+            donations_taken: donations.taken,
+        }
+    }
+
     /// Returns the minimum number of bytes read from memory by a call; each graph of a branch or loop counts as run
     /// once.
     ///
@@ -242,18 +258,6 @@ impl<M, const N: usize, F: JitFn<M, N>> Jitted<M, N, F> {
     /// # Ok::<(), ndjit::Error>(())
     /// ```
     pub fn stats(&self) -> FunctionStats {
-        let Some(plan) = self.core.plans.last() else { return FunctionStats::default() };
-        let (memory, donations) = (plan.planned_memory().unwrap_or_default(), plan.donations());
-        FunctionStats {
-            kernels: kernels(&plan),
-            stages: plan.times.clone(),
-            allocations: memory.arrays,
-            result_bytes: memory.results,
-            intermediate_bytes: memory.temporaries,
-            scratch_bytes: memory.scratch,
-            peak_bytes: memory.peak,
-            donated: donations.given,
-            donations_taken: donations.taken,
-        }
+        self.core.plans.last().map_or_else(FunctionStats::default, |plan| FunctionStats::of(&plan))
     }
 }

@@ -129,24 +129,18 @@ def _expression(text, options, sanitize, cached=True):
     return made
 
 
-def _arguments(names, local_dict, global_dict, frame):
-    """The values of names."""
+def _arguments(expression, local_dict, global_dict, frame):
+    """The values of the names of an expression."""
     if local_dict is None:
         local_dict = frame.f_locals
-    try:
-        return tuple([local_dict[name] for name in names])
-    except KeyError:
-        pass
-    if global_dict is None:
-        global_dict = frame.f_globals
-    return tuple([local_dict[name] if name in local_dict else global_dict[name] for name in names])
+    return expression.arguments(local_dict, frame.f_globals if global_dict is None else global_dict)
 
 
 def _is_transposed(arguments):
     """Whether all arrays are in column-major order, and none in row-major."""
     found = 0
     for x in arguments:
-        rank = getattr(x, "ndim", 0)
+        rank = x.ndim if type(x) is numpy.ndarray else getattr(x, "ndim", 0)
         if rank:
             flags = getattr(x, "flags", None)
             if rank == 1 or found not in (0, rank) or flags is None or flags.c_contiguous or not flags.f_contiguous:
@@ -158,7 +152,7 @@ def _is_transposed(arguments):
 def _run(expression, arguments, out, order, casting):
     """The result, in `out` if it is given."""
     if out is None:
-        if order in ("K", "A", "F") and _is_transposed(arguments) and expression.is_elementwise:
+        if order != "C" and _is_transposed(arguments) and expression.is_elementwise:
             return expression.evaluate(tuple([getattr(x, "T", x) for x in arguments]), _threads).T
         result = expression.evaluate(arguments, _threads)
         return numpy.asfortranarray(result) if order == "F" and result.ndim > 1 else result
@@ -198,7 +192,7 @@ def evaluate(
     expression = _expression(ex, kwargs, sanitize, not disable_cache)
     frame = None if local_dict is not None and global_dict is not None else sys._getframe(_frame_depth - 2)
     try:
-        arguments = _arguments(expression.names, local_dict, global_dict, frame)
+        arguments = _arguments(expression, local_dict, global_dict, frame)
     finally:
         del frame
     result = _run(expression, arguments, out, order, casting)
@@ -227,7 +221,7 @@ def validate(
     try:
         expression = _expression(ex, kwargs, sanitize)
         frame = sys._getframe(_frame_depth - 1)
-        arguments = _arguments(expression.names, local_dict, global_dict, frame)
+        arguments = _arguments(expression, local_dict, global_dict, frame)
         dtype, _ = expression.result(arguments)
         if out is not None and not numpy.can_cast(dtype, out.dtype, casting):
             raise TypeError(f"{dtype} does not become {out.dtype} under {casting!r}")
@@ -239,16 +233,19 @@ def validate(
 
 def re_evaluate(local_dict=None, global_dict=None, _frame_depth=2):
     """The value of the last expression of this thread, for the variables as they are now."""
-    call = getattr(_last, "call", None)
-    if call is None:
-        raise RuntimeError("there is no expression to evaluate again: call `evaluate` or `validate` first")
-    expression, order, casting, out = call
+    try:
+        expression, order, casting, out = _last.call
+    except AttributeError:
+        raise RuntimeError("there is no expression to evaluate again: call `evaluate` or `validate` first") from None
     if out is not None:
         out = out()
         if out is None:
             raise RuntimeError("the array `out` of the last evaluation is gone")
-    arguments = _arguments(expression.names, local_dict, global_dict, sys._getframe(_frame_depth - 1))
-    return _run(expression, arguments, out, order, casting)
+    if local_dict is None or global_dict is None:
+        frame = sys._getframe(_frame_depth - 1)
+        local_dict = frame.f_locals if local_dict is None else local_dict
+        global_dict = frame.f_globals if global_dict is None else global_dict
+    return _run(expression, expression.arguments(local_dict, global_dict), out, order, casting)
 
 
 class NumExpr:

@@ -8,4 +8,4 @@ __all__ = ["NumExpr", "disassemble", "evaluate", "getExprNames", "re_evaluate", 
 
 def getExprNames(text, context=None, sanitize=True):
     """The names of the variables of an expression, and whether it uses Intel's VML: never."""
-    return ArrayExpression(" ".join(text.split()), None).names, use_vml
+    return list(ArrayExpression(" ".join(text.split()), None).names), use_vml

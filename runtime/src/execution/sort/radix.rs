@@ -67,7 +67,7 @@ impl SortWorkers<'_> {
         match self.threads {
             Some((threads, time)) => threads.each(runs.count(), time, |part| work(part, runs.get(part))),
             None => {
-                cancellation::look()?;
+                cancellation::check_cancelled()?;
                 (0..runs.count()).try_for_each(|part| work(part, runs.get(part)))
             }
         }
