@@ -215,7 +215,7 @@ def main():
         "",
         f"{datetime.date.today()}, {machine()}, {threads} threads, CPython {platform.python_version()}, {', '.join(packages)}.",
         "`python bench/compare.py --write` writes this page: every library computes each kernel (`bench/kernels.py`) in float32 into new",
-        "memory, in turns in one process; the least of seven batches counts. First calls, which compile, are not timed.",
+        "memory, in turns in one process; the least of seven batches counts. The wheel is the published one (`--profile dist`). First calls, which compile, are not timed.",
         "`ndjit.jit` and jax are jitted functions of their own arrays; `ndjit` are the same operations without `jit`, recorded and evaluated",
         "by each call; `ndjit.numexpr` is `evaluate` of a text on NumPy's arrays. Machines are shared: compare columns, not pages."
         + (" No other process ran between (`chrt -f 50`)." if hasattr(os, "SCHED_FIFO") and os.sched_getscheduler(0) == os.SCHED_FIFO else ""),
