@@ -22,6 +22,7 @@ pub mod loops;
 mod nearest;
 mod nested;
 pub mod op;
+pub mod opset;
 pub mod origin;
 mod problems;
 pub mod promotion;

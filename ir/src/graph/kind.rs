@@ -136,6 +136,15 @@ impl<T: Type, V> NodeKind<T, V> {
         }
     }
 
+    /// The [opset](crate::opset) that introduced it: the op's or the function's, if there is one. Control flow has its own.
+    pub const fn since(&self) -> u16 {
+        match (self.op(), self.axis_function()) {
+            (Some(op), _) => op.row().since,
+            (None, Some(function)) => function.row().since,
+            (None, None) => self.row().since,
+        }
+    }
+
     /// The elements of operands on which an element of the result depends.
     pub fn dependence(&self) -> Dependence {
         match *self {
@@ -426,6 +435,8 @@ pub struct KindRow {
     pub moves_elements: bool,
     /// Its role in fusion.
     pub fusion: Fusion,
+    /// The [opset](crate::opset) that introduced it.
+    pub since: u16,
 }
 
 /// The source of a result's type.
@@ -474,5 +485,6 @@ const ROW: KindRow = KindRow {
     is_view: false,
     moves_elements: false,
     fusion: Fusion::Root,
+    since: 1,
 };
 const MOVED: KindRow = KindRow { operands: &["x"], ty: TypeOf::Operand, moves_elements: true, ..ROW };
