@@ -154,6 +154,9 @@ pub use diagnostics::stats::{
 };
 #[doc(inline)]
 pub use interop::dlpack::from_dlpack;
+#[cfg(feature = "saved")]
+#[doc(inline)]
+pub use jit::LoadLimits;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec, trees};
 pub use ndjit_codegen::target::VectorWidth;

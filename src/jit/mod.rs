@@ -14,6 +14,8 @@ pub(crate) mod lowering;
 pub(crate) mod output;
 pub(crate) mod program;
 mod run;
+#[cfg(feature = "saved")]
+mod saved;
 pub(crate) mod spec;
 pub(crate) mod stage;
 pub(crate) mod staged;
@@ -29,6 +31,8 @@ pub use input::{Arg, Destination, Destinations, Donated, Input, Inputs};
 pub use jitted::{Jitted, jit};
 pub use output::{ArrayTree, Collected, Leaves, Outputs, Parts, field_arrays};
 pub use program::Program;
+#[cfg(feature = "saved")]
+pub use saved::LoadLimits;
 pub use spec::{Spec, spec};
 pub use stage::Stage;
 pub use staged::{Lowered, Traced};

@@ -55,6 +55,10 @@ pub struct Program {
     core: Core,
     recording: Arc<Recording>,
     arguments: Arc<[ArgumentType]>,
+    /// The names of all arguments, or none.
+    names: Arc<[String]>,
+    /// The structure of arguments and results, for front ends.
+    tree: Arc<str>,
 }
 
 impl Program {
@@ -139,7 +143,7 @@ impl Program {
         Ok(graph.map_err(|e| e.at(SourceLoc::caller()))?.expanded())
     }
 
-    fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
+    pub(super) fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
         let recording = Arc::new(recording);
         let (arity, recorded) = (arguments.len(), Arc::clone(&recording));
         let function = move |params: &Collected| Collected {
@@ -150,6 +154,8 @@ impl Program {
             core: Core::new((arity, Lengths::new()), config, ("program", SourceLoc::caller()), Arc::new(function)),
             recording,
             arguments: arguments.into(),
+            names: Arc::default(),
+            tree: Arc::default(),
         }
     }
 
@@ -183,6 +189,101 @@ impl Program {
     /// ```
     pub fn on(self, device: Device) -> Program {
         self.configured(|c| c.device = Some(device))
+    }
+
+    /// Names the arguments, for front ends and for [saved](Program::save) programs.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?.with_names(["x"])?;
+    /// assert_eq!(program.argument_names(), ["x"]);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Arity` for another number of names than arguments; `Argument` for two equal names, an empty one, or one with
+    /// control characters.
+    #[track_caller]
+    pub fn with_names(self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Program> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let (takes, given) = (self.arguments.len(), names.len());
+        let wrong = |code, what: String| Err(Error::new(code, what).of("names").at(SourceLoc::caller()));
+        if takes != given {
+            return wrong(ErrorCode::Arity, format!("the program takes {takes} arguments, {given} names given"));
+        }
+        let mut known = rustc_hash::FxHashSet::default();
+        match names.iter().find(|name| name.is_empty() || name.contains(char::is_control) || !known.insert(*name)) {
+            Some(name) => wrong(ErrorCode::Argument, format!("`{}` is given twice, or no name", name.escape_debug())),
+            None => Ok(Program { names: names.into(), ..self }),
+        }
+    }
+
+    /// Returns the [names](Program::with_names) of the arguments; empty if they have none.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert!(program.argument_names().is_empty());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn argument_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Adds a text that is saved with the program: the structure of its arguments and results, in the words of a front end
+    /// whose functions take trees. The library does not read it.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?.with_tree("{x: *} -> *");
+    /// assert_eq!(program.tree(), "{x: *} -> *");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn with_tree(self, tree: impl AsRef<str>) -> Program {
+        Program { tree: tree.as_ref().into(), ..self }
+    }
+
+    /// Returns the text of [`with_tree`](Program::with_tree); empty without one.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
+    /// assert_eq!(program.tree(), "");
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn tree(&self) -> &str {
+        &self.tree
+    }
+
+    /// Returns the program without the [places](crate::with_place) of its operations: [saved](Program::save) files do not
+    /// depend on lines and folders then, and errors name none.
+    ///
+    /// ```
+    /// use ndjit::{DType, Program, Stage, spec};
+    ///
+    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?.without_places();
+    /// assert_eq!(program.explain(Stage::Graph)?.trim_end(), program.to_string());
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn without_places(self) -> Program {
+        let Recording { graph, closed_over, printed, .. } = &*self.recording;
+        let recording = Recording {
+            graph: graph.clone(),
+            places: SourceLocs::default(),
+            supports: Supports::default(),
+            closed_over: closed_over.clone(),
+            printed: printed.clone(),
+        };
+        self.named_as(Program::new(self.arguments.to_vec(), recording, self.core.config))
+    }
+
+    /// The program with the names of this one.
+    fn named_as(&self, program: Program) -> Program {
+        Program { names: Arc::clone(&self.names), tree: Arc::clone(&self.tree), ..program }
     }
 
     /// Returns the type and shape of each argument.
@@ -424,12 +525,22 @@ impl Program {
         let arguments = arguments.collect::<Option<Vec<ArgumentType>>>()?;
         let (closed_over, printed) = (recording.closed_over.clone(), recording.printed.clone());
         let recording = Recording { graph, places, supports: Supports::default(), closed_over, printed };
-        Some(Program::new(arguments, recording, self.core.config))
+        Some(self.named_as(Program::new(arguments, recording, self.core.config)))
     }
 
     /// Replays the program on these expressions in the current trace.
     pub(super) fn replayed(&self, parameters: &[Expr]) -> Vec<Expr> {
         replay::replay(&self.recording, parameters)
+    }
+
+    /// Returns the recorded function.
+    pub(super) fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Returns the types of its arguments.
+    pub(super) fn argument_types(&self) -> &[ArgumentType] {
+        &self.arguments
     }
 
     /// Returns the settings of the trace.

@@ -239,6 +239,14 @@ impl<T: Type> NodeKind<T> {
             .or_else(|| word.parse().ok().map(|op| NodeKind::Op(op, T::Traced::default())))
     }
 
+    /// The operation's word that equals a text, if there is one.
+    pub fn word(text: &str) -> Option<&'static str> {
+        match NodeKind::<T>::named(text)? {
+            NodeKind::Control(_) => ControlKind::named(text).map(ControlKind::name),
+            kind => Some(kind.name()),
+        }
+    }
+
     /// The words of the text, except those of ops, functions along axes, and identities, which only transformations make.
     pub fn words() -> impl Iterator<Item = &'static str> {
         let plain = NodeKind::<T>::plain().into_iter().filter(|kind| !matches!(kind, NodeKind::Identity(_)));
