@@ -207,14 +207,16 @@ impl Program {
     #[track_caller]
     pub fn with_names(self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Program> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        let (takes, given) = (self.arguments.len(), names.len());
-        let wrong = |code, what: String| Err(Error::new(code, what).of("names").at(SourceLoc::caller()));
+        let (takes, given, place) = (self.arguments.len(), names.len(), SourceLoc::caller());
+        let wrong = |code, what: String| Error::new(code, what).of("names").at(place);
         if takes != given {
-            return wrong(ErrorCode::Arity, format!("the program takes {takes} arguments, {given} names given"));
+            return Err(wrong(ErrorCode::Arity, format!("the program takes {takes} arguments, {given} names given"))
+                .help("give one for each of `Program::inputs`"));
         }
         let mut known = rustc_hash::FxHashSet::default();
         match names.iter().find(|name| name.is_empty() || name.contains(char::is_control) || !known.insert(*name)) {
-            Some(name) => wrong(ErrorCode::Argument, format!("`{}` is given twice, or no name", name.escape_debug())),
+            Some(name) => Err(wrong(ErrorCode::Argument, format!("`{}` is not a new name", name.escape_debug()))
+                .help("names differ, and have at least a letter and no control characters")),
             None => Ok(Program { names: names.into(), ..self }),
         }
     }

@@ -1,12 +1,12 @@
 //! What a program needs, from its graph alone: its policies, and an estimate of its memory. Nothing is compiled for it.
 //!
 //! The estimate is for programs of others, before they are compiled: each node stores its results, for as long as they are used. Fusion
-//! stores less; kernels that are not maps have memory of their own, for which operands are counted again.
+//! stores less. Reductions, scans, sorts and products store their operands in other dtypes and orders.
 
 use super::{Fusion, Graph, NodeKind, Type, Value};
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 use crate::promotion::Policy;
-use crate::value_type::{ValueType, Weak};
+use crate::value_type::ValueType;
 
 impl<T: Type> Graph<T> {
     /// The policies of the operations of the program, each once.
@@ -56,13 +56,16 @@ impl Graph<ValueType> {
 
 /// The estimate of one graph, from those of its callees and its control flow.
 fn estimate(graph: &Graph<ValueType>, callees: &[u64], controls: &[u64]) -> u64 {
-    let bytes = |value: Value| -> u64 {
-        let widest = match graph.ty(value) {
-            ValueType::Strong(dtype) => dtype,
-            ValueType::Weak(Weak::Int | Weak::Float) => DType::F64,
-            ValueType::Weak(Weak::Complex) => DType::C128,
-        };
-        graph.shape(value).bytes(widest.bytes()).map_or(u64::MAX, |bytes| bytes as u64)
+    let of = |value: Value, dtype: DType| -> u64 {
+        graph.shape(value).bytes(dtype.bytes()).map_or(u64::MAX, |bytes| bytes as u64)
+    };
+    let wide = |value: Value| {
+        let complex = graph.ty(value).kind() == Kind::Complex;
+        of(value, if complex { DType::C128 } else { DType::F64 })
+    };
+    let bytes = |value: Value| match graph.ty(value) {
+        ValueType::Strong(dtype) => of(value, dtype),
+        ValueType::Weak(_) => wide(value),
     };
     // Views are read in the memory of their operand.
     let mut memory: Vec<Value> = (0..graph.value_count()).map(Value::from_index).collect();
@@ -92,12 +95,12 @@ fn estimate(graph: &Graph<ValueType>, callees: &[u64], controls: &[u64]) -> u64 
         let results = node.results().fold(0u64, |sum, result| sum.saturating_add(bytes(result)));
         live = live.saturating_add(results);
         let operands = graph.operands(id);
-        let taken = || operands.iter().fold(0u64, |sum, &operand| sum.saturating_add(bytes(operand)));
+        let taken = || operands.iter().fold(0u64, |sum, &operand| sum.saturating_add(wide(operand)));
         let within = match node.kind {
-            // States are copied between steps, and decompositions store elements once more.
+            // States are copied between steps.
             NodeKind::Control(n) => controls.get(n as usize).copied().unwrap_or(0).saturating_add(taken()),
             NodeKind::Call(n) => callees.get(n as usize).copied().unwrap_or(0),
-            kind if kind.row().fusion == Fusion::Root => taken().saturating_add(results),
+            kind if kind.row().fusion == Fusion::Root => taken().saturating_mul(2).saturating_add(results),
             _ => 0,
         };
         peak = peak.max(live.saturating_add(within));
