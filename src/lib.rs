@@ -154,11 +154,11 @@ pub use diagnostics::stats::{
 };
 #[doc(inline)]
 pub use interop::dlpack::from_dlpack;
-#[cfg(feature = "saved")]
-#[doc(inline)]
-pub use jit::LoadLimits;
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec, trees};
+#[cfg(feature = "saved")]
+#[doc(inline)]
+pub use jit::{LoadLimits, SymbolicProgram};
 pub use ndjit_codegen::target::VectorWidth;
 pub use ndjit_ir::axes::MAX_RANK;
 pub use ndjit_ir::dtype::{Casting, FloatInfo, IntInfo, finfo, iinfo, isdtype};

@@ -4,6 +4,7 @@
 //! magic (8 bytes)  format (u16)  opset (u16)  length of the file (u64)
 //! sections, in this order, each: tag (4 bytes)  length (u64)  content
 //!   GRPH  the text of the graph
+//!   SIZE  nothing, or the names of extents of which the text is a template, and the types of arguments with these names
 //!   PLCY  the promotion policy of the program
 //!   ARGS  arguments: "array", or the weak type of a number; a name, or nothing; then the tree, a text of front ends
 //!   CNST  captured arrays: dtype, rank, extents (u64), elements in row-major order
@@ -39,6 +40,10 @@ pub struct SavedProgram<'a> {
     pub opset: u16,
     /// The text of the graph.
     pub text: Cow<'a, str>,
+    /// The names of extents, if the text is a template of programs for all sizes.
+    pub extents: Vec<Cow<'a, str>>,
+    /// The types of arguments with these names; empty without them.
+    pub inputs: Vec<Cow<'a, str>>,
     /// The name of the policy.
     pub policy: Cow<'a, str>,
     /// The arguments, in order.
@@ -120,6 +125,16 @@ impl<'a> SavedProgram<'a> {
         bytes.extend(self.opset.to_le_bytes());
         bytes.extend(0u64.to_le_bytes());
         section(&mut bytes, b"GRPH", |to| text(to, &self.text))?;
+        section(&mut bytes, b"SIZE", |to| {
+            if self.extents.is_empty() {
+                return Ok(());
+            }
+            for texts in [&self.extents, &self.inputs] {
+                number(to, texts.len())?;
+                texts.iter().try_for_each(|one| text(to, one))?;
+            }
+            Ok(())
+        })?;
         section(&mut bytes, b"PLCY", |to| text(to, &self.policy))?;
         section(&mut bytes, b"ARGS", |to| {
             number(to, self.arguments.len())?;
@@ -185,12 +200,13 @@ impl<'a> SavedProgram<'a> {
         let mut from = Section { rest: checked(bytes)?, name: "header" };
         let opset = from.u16()?;
         from.take(8)?;
-        let saved = SavedProgram {
-            opset,
-            text: from.section(b"GRPH", "graph", Section::text)?,
-            policy: from.section(b"PLCY", "policy", Section::text)?,
-            ..SavedProgram::empty()
-        };
+        let saved =
+            SavedProgram { opset, text: from.section(b"GRPH", "graph", Section::text)?, ..SavedProgram::empty() };
+        let (extents, inputs) = from.section(b"SIZE", "extents", |from| match from.rest.is_empty() {
+            true => Ok((Vec::new(), Vec::new())),
+            false => Ok((from.list(Section::text)?, from.list(Section::text)?)),
+        })?;
+        let saved = SavedProgram { extents, inputs, policy: from.section(b"PLCY", "policy", Section::text)?, ..saved };
         let (arguments, tree) =
             from.section(b"ARGS", "arguments", |from| Ok((from.list(Section::argument)?, from.text()?)))?;
         let constants = from.section(b"CNST", "constants", |from| from.list(Section::constant))?;
@@ -208,10 +224,46 @@ impl<'a> SavedProgram<'a> {
         Ok(saved)
     }
 
+    /// The same content, independent of the bytes it was read from.
+    pub fn into_owned(self) -> SavedProgram<'static> {
+        fn own<T: ToOwned + ?Sized>(text: Cow<'_, T>) -> Cow<'static, T> {
+            Cow::Owned(text.into_owned())
+        }
+        let argument = |a: SavedArgument<'_>| SavedArgument { number: a.number, name: own(a.name) };
+        let constant = |c: SavedConstant<'_>| SavedConstant { dtype: c.dtype, shape: c.shape, bytes: own(c.bytes) };
+        let print =
+            |p: SavedPrint<'_>| SavedPrint { label: own(p.label), file: own(p.file), line: p.line, column: p.column };
+        let place = |p: SavedPlace<'_>| SavedPlace {
+            node: p.node,
+            file: p.file,
+            line: p.line,
+            column: p.column,
+            slope: own(p.slope),
+        };
+        SavedProgram {
+            opset: self.opset,
+            text: own(self.text),
+            extents: self.extents.into_iter().map(own).collect(),
+            inputs: self.inputs.into_iter().map(own).collect(),
+            policy: own(self.policy),
+            arguments: self.arguments.into_iter().map(argument).collect(),
+            tree: own(self.tree),
+            constants: self.constants.into_iter().map(constant).collect(),
+            printed: self.printed.into_iter().map(print).collect(),
+            files: self.files.into_iter().map(own).collect(),
+            places: self.places.into_iter().map(|block| block.into_iter().map(place).collect()).collect(),
+            operation: own(self.operation),
+            least: own(self.least),
+            writer: own(self.writer),
+        }
+    }
+
     fn empty() -> SavedProgram<'a> {
         SavedProgram {
             opset: 1,
             text: "".into(),
+            extents: Vec::new(),
+            inputs: Vec::new(),
             policy: "".into(),
             arguments: Vec::new(),
             tree: "".into(),
@@ -380,7 +432,8 @@ impl<'a> Section<'a> {
         })?;
         let shape = Shape::from(extents);
         let bytes = self.take(shape.bytes(dtype.bytes())?)?;
-        crate::npy::check_bools(dtype, bytes).map_err(|error| error.unnamed().of("load"))?;
+        crate::npy::check_bools(dtype, bytes)
+            .map_err(|error| self.damaged("have bools of no value").fact(error.headline()))?;
         Ok(SavedConstant { dtype, shape, bytes: Cow::Borrowed(bytes) })
     }
 
@@ -435,6 +488,8 @@ mod tests {
     fn example() -> SavedProgram<'static> {
         SavedProgram {
             text: "graph () {\n  return\n}".into(),
+            extents: vec!["n".into()],
+            inputs: vec!["f32[n]".into(), "f*".into()],
             policy: "standard".into(),
             arguments: vec![
                 SavedArgument { number: None, name: "x".into() },

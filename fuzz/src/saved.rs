@@ -54,7 +54,7 @@ fn loaded(bytes: &[u8]) -> Outcome {
 }
 
 /// The sections of a file, in order.
-const TAGS: [&[u8; 4]; 7] = [b"GRPH", b"PLCY", b"ARGS", b"CNST", b"PRNT", b"PLAC", b"WRIT"];
+const TAGS: [&[u8; 4]; 8] = [b"GRPH", b"SIZE", b"PLCY", b"ARGS", b"CNST", b"PRNT", b"PLAC", b"WRIT"];
 /// The length of a tag and of the length after it.
 const HEAD: usize = 12;
 
@@ -81,8 +81,8 @@ fn repaired(data: &[u8]) -> Vec<u8> {
         let content = data.get(starts[n] + HEAD..next).unwrap_or_default();
         bytes.extend(*tag);
         bytes.extend((content.len() as u64).to_le_bytes());
-        // The first two are one text.
-        match (n < 2, content.get(4..)) {
+        // The graph and the policy are one text each.
+        match (n == 0 || n == 2, content.get(4..)) {
             (true, Some(text)) => {
                 bytes.extend((text.len() as u32).to_le_bytes());
                 bytes.extend(text);

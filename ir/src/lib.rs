@@ -34,6 +34,7 @@ pub mod shape;
 pub mod source_loc;
 pub mod spaces;
 pub mod support;
+pub mod template;
 mod text;
 pub mod value_type;
 pub mod view;

@@ -21,6 +21,8 @@ pub(crate) mod stage;
 pub(crate) mod staged;
 mod structs;
 mod structure;
+#[cfg(feature = "saved")]
+mod symbolic;
 mod trees;
 
 pub use arguments::{CallArgs, TreeArgs, only_array, only_leaf};
@@ -36,4 +38,6 @@ pub use saved::LoadLimits;
 pub use spec::{Spec, spec};
 pub use stage::Stage;
 pub use staged::{Lowered, Traced};
+#[cfg(feature = "saved")]
+pub use symbolic::SymbolicProgram;
 pub use trees::{Trees, trees};

@@ -333,10 +333,14 @@ impl Program {
         let place = SourceLoc::caller();
         let call = || {
             let mut args = inputs.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
-            self.check(&args)?;
-            Ok(self.core.call(&mut args, &[], Some(place))?.items().to_vec())
+            self.call_args(&mut args, place)
         };
         call().map_err(|e: Error| e.at(place))
+    }
+
+    pub(super) fn call_args(&self, args: &mut [Arg<'_>], place: SourceLoc) -> Result<Vec<Array>> {
+        self.check(args)?;
+        Ok(self.core.call(args, &[], Some(place))?.items().to_vec())
     }
 
     /// Writes the results of a [`call`](Program::call) to memory of the caller, in row-major order: `&mut [T]`, or a tuple

@@ -84,7 +84,7 @@ impl LoadLimits {
         LoadLimits { memory: bytes, ..self }
     }
 
-    fn check_length(self, length: u64) -> Result<()> {
+    pub(super) fn check_length(self, length: u64) -> Result<()> {
         if length <= self.file as u64 {
             return Ok(());
         }
@@ -129,16 +129,8 @@ impl Program {
     /// Those of [`to_bytes`](Program::to_bytes); `Io` if the file cannot be written.
     #[track_caller]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let (path, place) = (path.as_ref(), SourceLoc::caller());
-        let save = || {
-            let bytes = self.encoded()?;
-            let replacement = Replacement::create(path).map_err(|e| e.unnamed().of("save"))?;
-            let refused = |error: std::io::Error| Error::new(ErrorCode::Io, error.to_string()).of("save");
-            let mut file = File::options().write(true).open(replacement.path()).map_err(refused)?;
-            file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(refused)?;
-            replacement.finish().map_err(|e| e.unnamed().of("save"))
-        };
-        save().map_err(|e: Error| e.in_file(path).at(place))
+        let place = SourceLoc::caller();
+        write(path.as_ref(), self.encoded()).map_err(|e| e.at(place))
     }
 
     /// Returns the program as bytes for [`from_bytes`](Program::from_bytes): its graph, the arrays that the function
@@ -194,17 +186,8 @@ impl Program {
     /// Those of [`load`](Program::load).
     #[track_caller]
     pub fn load_within(path: impl AsRef<Path>, limits: LoadLimits) -> Result<Program> {
-        let (path, place) = (path.as_ref(), SourceLoc::caller());
-        let load = || {
-            let refused = |error: std::io::Error| failed(error.to_string()).help("name a file that you may read");
-            let file = File::open(path).map_err(refused)?;
-            limits.check_length(file.metadata().map_err(refused)?.len())?;
-            let (mut bytes, most) = (Vec::new(), (limits.file as u64).saturating_add(1));
-            // A pipe has no length.
-            file.take(most).read_to_end(&mut bytes).map_err(refused)?;
-            Program::decoded(&bytes, limits)
-        };
-        load().map_err(|e: Error| e.in_file(path).at(place))
+        let place = SourceLoc::caller();
+        read(path.as_ref(), limits, |bytes| Program::decoded(&bytes, limits)).map_err(|e| e.at(place))
     }
 
     /// Loads a program from the bytes of [`to_bytes`](Program::to_bytes).
@@ -249,6 +232,11 @@ impl Program {
     }
 
     fn encoded(&self) -> Result<Vec<u8>> {
+        self.content()?.encode()
+    }
+
+    /// The content of the file.
+    pub(super) fn content(&self) -> Result<SavedProgram<'static>> {
         let Recording { graph, places, closed_over, printed, .. } = self.recording();
         let policy = self.settings().policy;
         if let Some(own) = graph.policies().into_iter().chain([policy]).find(|policy| !policy.is_built_in()) {
@@ -268,17 +256,19 @@ impl Program {
                 (ArgumentLayout::Scalar, ValueType::Weak(kind)) => Some(kind),
                 _ => None,
             },
-            name: names.get(n).map_or("", String::as_str).into(),
+            name: names.get(n).cloned().unwrap_or_default().into(),
         });
         let needed = graph.needed_opset();
         let mut files: Vec<&'static str> = Vec::new();
         let places = saved_places(graph, places, &mut files);
-        SavedProgram {
+        Ok(SavedProgram {
             opset: needed.opset,
             text: graph.to_string().into(),
+            extents: Vec::new(),
+            inputs: Vec::new(),
             policy: policy.to_string().into(),
             arguments: arguments.collect(),
-            tree: self.tree().into(),
+            tree: self.tree().to_owned().into(),
             constants: constants.collect::<Result<Vec<_>>>()?,
             printed: printed.iter().map(saved_print).collect(),
             files: files.into_iter().map(Cow::Borrowed).collect(),
@@ -286,14 +276,27 @@ impl Program {
             operation: needed.operation.into(),
             least: version(needed.opset).unwrap_or_default().into(),
             writer: env!("CARGO_PKG_VERSION").into(),
-        }
-        .encode()
+        })
     }
 
     fn decoded(bytes: &[u8], limits: LoadLimits) -> Result<Program> {
         limits.check_length(bytes.len() as u64)?;
         let saved = SavedProgram::decode(bytes)?;
-        let graph: Graph<ValueType> = saved.text.parse()?;
+        if saved.extents.is_empty() {
+            return Program::of_content(&saved, &saved.text, limits, None);
+        }
+        Err(failed(format!("its extents have names: {}", saved.extents.join(", ").escape_debug()))
+            .help("it is for all sizes: load it as a `SymbolicProgram`"))
+    }
+
+    /// The program of a file's content and this text; captured arrays may be loaded before.
+    pub(super) fn of_content(
+        saved: &SavedProgram<'_>,
+        text: &str,
+        limits: LoadLimits,
+        captured: Option<&[Array]>,
+    ) -> Result<Program> {
+        let graph: Graph<ValueType> = text.parse()?;
         if graph.whole().into_iter().any(is_expanded_by_saving) {
             return Err(damaged("it has calls or rules of derivatives, which are expanded"));
         }
@@ -307,22 +310,48 @@ impl Program {
             return Err(damaged("a policy is not built in"));
         }
         limits.check_memory(&graph)?;
-        let arguments = with_policy(policy, || arguments(&graph, &saved))?;
-        let closed_over = closed_over(&graph, &saved)?;
+        let arguments = with_policy(policy, || arguments(&graph, saved))?;
+        let closed_over = closed_over(&graph, saved, captured)?;
         if saved.printed.len() > graph.outputs().len() {
             return Err(damaged("it prints more values than it has"));
         }
         let printed = saved.printed.iter().map(loaded_print).collect::<Result<Vec<_>>>()?;
-        let places = loaded_places(&graph, &saved)?;
+        let places = loaded_places(&graph, saved)?;
         let names: Vec<String> = saved.arguments.iter().map(|argument| argument.name.clone().into_owned()).collect();
         let recording = Recording { graph, places, supports: Supports::default(), closed_over, printed };
         let program = Program::new(arguments, recording, Config { policy: Some(policy), ..Config::default() });
-        let program = program.with_tree(saved.tree);
+        let program = program.with_tree(&saved.tree);
         if names.iter().all(String::is_empty) {
             return Ok(program);
         }
         program.with_names(names).map_err(|error| damaged("its names do not fit").fact(error.headline()))
     }
+}
+
+/// Writes a file, which replaces an existing one when it is complete.
+pub(super) fn write(path: &Path, bytes: Result<Vec<u8>>) -> Result<()> {
+    let write = |bytes: Vec<u8>| {
+        let replacement = Replacement::create(path).map_err(|e| e.unnamed().of("save"))?;
+        let refused = |error: std::io::Error| Error::new(ErrorCode::Io, error.to_string()).of("save");
+        let mut file = File::options().write(true).open(replacement.path()).map_err(refused)?;
+        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(refused)?;
+        replacement.finish().map_err(|e| e.unnamed().of("save"))
+    };
+    bytes.and_then(write).map_err(|e: Error| e.in_file(path))
+}
+
+/// Reads a file within the limit of its length.
+pub(super) fn read<R>(path: &Path, limits: LoadLimits, load: impl FnOnce(Vec<u8>) -> Result<R>) -> Result<R> {
+    let read = || {
+        let refused = |error: std::io::Error| failed(error.to_string()).help("name a file that you may read");
+        let file = File::open(path).map_err(refused)?;
+        limits.check_length(file.metadata().map_err(refused)?.len())?;
+        let (mut bytes, most) = (Vec::new(), (limits.file as u64).saturating_add(1));
+        // A pipe has no length.
+        file.take(most).read_to_end(&mut bytes).map_err(refused)?;
+        load(bytes)
+    };
+    read().map_err(|e: Error| e.in_file(path))
 }
 
 /// Whether a graph has what tracing has expanded.
@@ -357,13 +386,13 @@ fn arguments(graph: &Graph<ValueType>, saved: &SavedProgram<'_>) -> Result<Vec<A
 }
 
 /// The captured arrays: the last parameters of the graph.
-fn closed_over(graph: &Graph<ValueType>, saved: &SavedProgram<'_>) -> Result<Vec<Array>> {
+fn closed_over(graph: &Graph<ValueType>, saved: &SavedProgram<'_>, captured: Option<&[Array]>) -> Result<Vec<Array>> {
     let arrays = saved.arguments.iter().filter(|argument| argument.number.is_none()).count();
     let params = graph.params().get(arrays..).unwrap_or_default();
     if params.len() != saved.constants.len() {
         return Err(damaged("it has not as many captured arrays as parameters for them"));
     }
-    let array = |(&param, constant): (_, &SavedConstant<'_>)| {
+    let array = |(n, (&param, constant)): (usize, (_, &SavedConstant<'_>))| {
         let stored = match graph.node(graph.producer(param)).kind {
             NodeKind::Param(_, stored) => Some(stored),
             _ => None,
@@ -371,11 +400,14 @@ fn closed_over(graph: &Graph<ValueType>, saved: &SavedProgram<'_>) -> Result<Vec
         if (stored, graph.shape(param)) != (Some(constant.dtype), &constant.shape) {
             return Err(damaged("a captured array is of another type or shape than its parameter"));
         }
+        if let Some(array) = captured.and_then(|arrays| arrays.get(n)).filter(|a| a.value_type() == graph.ty(param)) {
+            return Ok(array.clone());
+        }
         let mut buffer = Buffer::from_bytes(&constant.bytes)?;
         npy::elements(constant.dtype, buffer.as_bytes_mut()?)?;
         Ok(Array::concrete(graph.ty(param), constant.dtype, constant.shape.clone(), Arc::new(buffer)))
     };
-    params.iter().zip(&saved.constants).map(array).collect()
+    params.iter().zip(&saved.constants).enumerate().map(array).collect()
 }
 
 fn saved_print(print: &Printing) -> SavedPrint<'static> {

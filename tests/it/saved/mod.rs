@@ -2,6 +2,7 @@
 
 mod golden;
 mod random;
+mod symbolic;
 
 use ndjit::debug::{collect_debug_output, debug_print};
 use ndjit::operand::Operand;
