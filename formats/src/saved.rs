@@ -197,23 +197,24 @@ impl<'a> SavedProgram<'a> {
     /// # Errors
     /// `Io`, with what to do: bytes that are no saved program, a newer format or opset, missing or changed bytes.
     pub fn decode(bytes: &'a [u8]) -> Result<SavedProgram<'a>> {
-        let mut from = Section { rest: checked(bytes)?, name: "header" };
+        let mut from = SavedSection { rest: checked(bytes)?, name: "header" };
         let opset = from.u16()?;
         from.take(8)?;
         let saved =
-            SavedProgram { opset, text: from.section(b"GRPH", "graph", Section::text)?, ..SavedProgram::empty() };
+            SavedProgram { opset, text: from.section(b"GRPH", "graph", SavedSection::text)?, ..SavedProgram::empty() };
         let (extents, inputs) = from.section(b"SIZE", "extents", |from| match from.rest.is_empty() {
             true => Ok((Vec::new(), Vec::new())),
-            false => Ok((from.list(Section::text)?, from.list(Section::text)?)),
+            false => Ok((from.list(SavedSection::text)?, from.list(SavedSection::text)?)),
         })?;
-        let saved = SavedProgram { extents, inputs, policy: from.section(b"PLCY", "policy", Section::text)?, ..saved };
+        let saved =
+            SavedProgram { extents, inputs, policy: from.section(b"PLCY", "policy", SavedSection::text)?, ..saved };
         let (arguments, tree) =
-            from.section(b"ARGS", "arguments", |from| Ok((from.list(Section::argument)?, from.text()?)))?;
-        let constants = from.section(b"CNST", "constants", |from| from.list(Section::constant))?;
-        let printed = from.section(b"PRNT", "prints", |from| from.list(Section::print))?;
+            from.section(b"ARGS", "arguments", |from| Ok((from.list(SavedSection::argument)?, from.text()?)))?;
+        let constants = from.section(b"CNST", "constants", |from| from.list(SavedSection::constant))?;
+        let printed = from.section(b"PRNT", "prints", |from| from.list(SavedSection::print))?;
         let (files, places) = from.section(b"PLAC", "places", |from| match from.rest.is_empty() {
             true => Ok((Vec::new(), Vec::new())),
-            false => Ok((from.list(Section::text)?, from.list(|from| from.list(Section::place))?)),
+            false => Ok((from.list(SavedSection::text)?, from.list(|from| from.list(SavedSection::place))?)),
         })?;
         let (operation, least, writer) =
             from.section(b"WRIT", "writer", |from| Ok((from.text()?, from.text()?, from.text()?)))?;
@@ -367,12 +368,12 @@ fn text(to: &mut Vec<u8>, text: &str) -> Result<()> {
 }
 
 /// The rest of a section in reading.
-struct Section<'a> {
+struct SavedSection<'a> {
     rest: &'a [u8],
     name: &'static str,
 }
 
-impl<'a> Section<'a> {
+impl<'a> SavedSection<'a> {
     fn damaged(&self, what: &str) -> Error {
         damaged(&format!("{} {what}", self.name))
     }
@@ -408,7 +409,7 @@ impl<'a> Section<'a> {
     }
 
     /// A list, whose length is a claim: the memory grows with the items found.
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Section<'a>) -> Result<T>) -> Result<Vec<T>> {
+    fn list<T>(&mut self, mut item: impl FnMut(&mut SavedSection<'a>) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         for _ in 0..self.u32()? {
             items.push(item(self)?);
@@ -451,9 +452,9 @@ impl<'a> Section<'a> {
         &mut self,
         tag: &[u8; 4],
         name: &'static str,
-        read: impl FnOnce(&mut Section<'a>) -> Result<T>,
+        read: impl FnOnce(&mut SavedSection<'a>) -> Result<T>,
     ) -> Result<T> {
-        let mut section = Section { rest: self.rest, name };
+        let mut section = SavedSection { rest: self.rest, name };
         if section.array::<4>()? != *tag {
             return Err(section.damaged("are missing"));
         }

@@ -7,6 +7,8 @@ mod derived;
 pub(crate) mod dynamic;
 pub(crate) mod erased;
 pub(crate) mod function;
+#[cfg(feature = "saved")]
+mod included;
 pub(crate) mod input;
 mod inspection;
 pub(crate) mod jitted;
@@ -29,6 +31,8 @@ pub use arguments::{CallArgs, TreeArgs, only_array, only_leaf};
 pub use compiled::Compiled;
 pub use erased::Core;
 pub use function::{JitFn, Operands};
+#[cfg(feature = "saved")]
+pub use included::IncludedProgram;
 pub use input::{Arg, Destination, Destinations, Donated, Input, Inputs};
 pub use jitted::{Jitted, jit};
 pub use output::{ArrayTree, Collected, Leaves, Outputs, Parts, field_arrays};

@@ -24,6 +24,7 @@ use ndjit_ir::promotion::Policy;
 use ndjit_ir::support::Supports;
 use ndjit_ir::{Error, ErrorCode, Result, SourceLoc, ValueType, Weak};
 use ndjit_runtime::Buffer;
+use ndjit_transform::canonical::canonical_views;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -296,11 +297,15 @@ impl Program {
         limits: LoadLimits,
         captured: Option<&[Array]>,
     ) -> Result<Program> {
-        let graph: Graph<ValueType> = text.parse()?;
+        let mut graph: Graph<ValueType> = text.parse()?;
         if graph.whole().into_iter().any(is_expanded_by_saving) {
             return Err(damaged("it has calls or rules of derivatives, which are expanded"));
         }
         graph.check_expansion()?;
+        let mut places = loaded_places(&graph, saved)?;
+        if !saved.extents.is_empty() {
+            (graph, places) = canonical_views(&graph, &places);
+        }
         graph.verify()?;
         if graph.needed_opset().opset != saved.opset {
             return Err(damaged("its operations are of another opset"));
@@ -316,7 +321,6 @@ impl Program {
             return Err(damaged("it prints more values than it has"));
         }
         let printed = saved.printed.iter().map(loaded_print).collect::<Result<Vec<_>>>()?;
-        let places = loaded_places(&graph, saved)?;
         let names: Vec<String> = saved.arguments.iter().map(|argument| argument.name.clone().into_owned()).collect();
         let recording = Recording { graph, places, supports: Supports::default(), closed_over, printed };
         let program = Program::new(arguments, recording, Config { policy: Some(policy), ..Config::default() });

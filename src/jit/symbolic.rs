@@ -167,32 +167,25 @@ impl SymbolicProgram {
             sizes
         }));
         sizes.push(LAST[..count].to_vec());
-        let mut texts = Vec::with_capacity(sizes.len());
-        let mut first: Option<SavedProgram<'static>> = None;
+        let (mut texts, mut contents) = (Vec::with_capacity(sizes.len()), Vec::with_capacity(sizes.len()));
         for sizes in sizes {
             let types: Vec<Spec> = specs.iter().map(|spec| spec.with_sizes(&sizes)).collect();
             let traced = Program::trace(&types, &function);
             let program = traced.map_err(|e| e.fact(format_args!("the trace was for {}", given(&extents, &sizes))))?;
             let program =
                 if names.iter().all(String::is_empty) { program } else { program.with_names(names.clone())? };
-            let mut saved = program.content().map_err(|e| e.at(place))?;
-            texts.push((sizes, std::mem::take(&mut saved.text).into_owned()));
-            match &first {
-                Some(first) if *first != saved => {
-                    return Err(Error::new(
-                        ErrorCode::Shape,
-                        "extents: captured arrays, prints or places depend on the sizes",
-                    )
-                    .help("pass such arrays as arguments")
-                    .at(place));
-                }
-                Some(_) => {}
-                None => first = Some(saved),
-            }
+            let mut content = program.content().map_err(|e| e.at(place))?;
+            texts.push((sizes, std::mem::take(&mut content.text).into_owned()));
+            contents.push(content);
         }
         let template = Template::generalize(&extents, &texts).map_err(|e| e.at(place))?;
+        let differ = contents.windows(2).any(|pair| pair[0] != pair[1]);
+        let Some(first) = contents.pop().filter(|_| !differ) else {
+            return Err(Error::new(ErrorCode::Shape, "extents: captured arrays, prints or places depend on the sizes")
+                .help("pass such arrays as arguments")
+                .at(place));
+        };
         let text = |spec: &SymbolicSpec| spec.text(&extents).into();
-        let Some(first) = first else { return Err(Error::new(ErrorCode::Shape, "extents: nothing was traced")) };
         let saved = SavedProgram {
             text: template.to_string().into(),
             inputs: specs.iter().map(text).collect(),
@@ -298,8 +291,13 @@ impl SymbolicProgram {
         let made = Program::of_content(&self.saved, &text, self.limits, captured);
         let program = made.map_err(|error| match error.code() {
             ErrorCode::Parse | ErrorCode::Verify => {
-                Error::new(ErrorCode::Shape, format!("extents: there is no program for {}", given(names, sizes)))
-                    .fact(error.headline())
+                let what = format!("extents: there is no program for {}", given(names, sizes));
+                let other = Error::new(ErrorCode::Shape, what).fact(error.headline());
+                error
+                    .facts()
+                    .iter()
+                    .take(1)
+                    .fold(other, Error::fact)
                     .help("some operation is not defined for arrays so small or so large")
             }
             _ => error,
@@ -444,6 +442,19 @@ impl SymbolicProgram {
         super::saved::read(path.as_ref(), limits, load).map_err(|e| e.at(place))
     }
 
+    /// Whether bytes are of a symbolic program, as far as their sections can be read.
+    ///
+    /// ```
+    /// use ndjit::SymbolicProgram;
+    ///
+    /// let program = SymbolicProgram::trace(&["i32[n]"], |p| vec![p[0].flip(0)])?;
+    /// assert!(SymbolicProgram::is_symbolic(&program.to_bytes()?));
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    pub fn is_symbolic(bytes: &[u8]) -> bool {
+        SavedProgram::decode(bytes).is_ok_and(|saved| !saved.extents.is_empty())
+    }
+
     /// Loads a symbolic program from the bytes of [`to_bytes`](SymbolicProgram::to_bytes).
     ///
     /// ```
@@ -456,8 +467,26 @@ impl SymbolicProgram {
     /// Those of [`Program::from_bytes`].
     #[track_caller]
     pub fn from_bytes(bytes: &[u8]) -> Result<SymbolicProgram> {
+        SymbolicProgram::from_bytes_within(bytes, LoadLimits::default())
+    }
+
+    /// Loads a symbolic program within other limits.
+    ///
+    /// ```
+    /// use ndjit::{ErrorCode, LoadLimits, SymbolicProgram};
+    ///
+    /// let bytes = SymbolicProgram::trace(&["i32[n]"], |p| vec![p[0].flip(0)])?.to_bytes()?;
+    /// let program = SymbolicProgram::from_bytes_within(&bytes, LoadLimits::default().memory(1 << 20))?;
+    /// assert_eq!(program.with_sizes(&[1 << 20]).unwrap_err().code(), ErrorCode::Size);
+    /// # Ok::<(), ndjit::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`from_bytes`](SymbolicProgram::from_bytes).
+    #[track_caller]
+    pub fn from_bytes_within(bytes: &[u8], limits: LoadLimits) -> Result<SymbolicProgram> {
         let place = SourceLoc::caller();
-        SymbolicProgram::decoded(bytes, LoadLimits::default()).map_err(|e| e.at(place))
+        SymbolicProgram::decoded(bytes, limits).map_err(|e| e.at(place))
     }
 
     fn decoded(bytes: &[u8], limits: LoadLimits) -> Result<SymbolicProgram> {

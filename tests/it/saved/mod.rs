@@ -187,8 +187,8 @@ fn damage_is_explained() {
       help: `Program::save` writes one; the text of a graph is read with `Program::parse`
     ");
     insta::assert_snapshot!(load(&bytes[..bytes.len() - 1]), @r"
-    error[io]: load: the program ends after 302 bytes
-      its length is 303 bytes
+    error[io]: load: the program ends after 314 bytes
+      its length is 315 bytes
       help: its end is missing: copy it again, or save it again
     ");
     let at = bytes.windows(8).position(|word| word == b"multiply").unwrap();
@@ -244,8 +244,8 @@ fn large_programs_need_other_limits() {
     let bytes = program.to_bytes().unwrap();
     let limits = LoadLimits::default();
     insta::assert_snapshot!(error(Program::from_bytes_within(&bytes, limits.file(1000))), @r"
-    error[size]: load: the program has 1310 bytes, the limit is 1000
-      help: if you trust it, raise the limit: `LoadLimits::default().file(1310)`
+    error[size]: load: the program has 1322 bytes, the limit is 1000
+      help: if you trust it, raise the limit: `LoadLimits::default().file(1322)`
     ");
     insta::assert_snapshot!(error(Program::from_bytes_within(&bytes, limits.memory(9000))), @r"
     error[size]: load: a call may take 13289 bytes, the limit is 9000
