@@ -151,18 +151,18 @@ impl Affine {
 
     /// The function with these values, if there is one: text `n + 1` differs from the first in the size of name `n`.
     fn through(texts: &[(Vec<usize>, String)], values: &[i64]) -> Option<Affine> {
-        let (first, names) = (&texts.first()?.0, texts.first()?.0.len());
-        let mut number = Affine { constant: *values.first()?, coefficients: Vec::with_capacity(names) };
-        for name in 0..names {
+        let first = &texts.first()?.0;
+        let mut number = Affine { constant: *values.first()?, coefficients: Vec::with_capacity(first.len()) };
+        for (name, &size) in first.iter().enumerate() {
+            let size = i64::try_from(size).ok()?;
             let other = texts.get(name + 1)?;
-            let step = i64::try_from(other.0[name]).ok()?.checked_sub(i64::try_from(first[name]).ok()?)?;
+            let step = i64::try_from(other.0[name]).ok()?.checked_sub(size)?;
             let rise = values.get(name + 1)?.checked_sub(values[0])?;
             if rise.checked_rem(step)? != 0 {
                 return None;
             }
             let coefficient = rise / step;
-            number.constant =
-                number.constant.checked_sub(coefficient.checked_mul(i64::try_from(first[name]).ok()?)?)?;
+            number.constant = number.constant.checked_sub(coefficient.checked_mul(size)?)?;
             number.coefficients.push(coefficient);
         }
         texts.iter().zip(values).all(|((sizes, _), value)| number.at(sizes) == Some(*value)).then_some(number)

@@ -30,7 +30,7 @@ pub struct IncludedProgram<const ARGUMENTS: usize, const RESULTS: usize> {
 }
 
 enum LoadedProgram {
-    Fixed(Program),
+    Fixed(Box<Program>),
     Symbolic(Box<SymbolicProgram>),
 }
 
@@ -93,7 +93,7 @@ fn loaded(bytes: &[u8]) -> Result<LoadedProgram> {
     if SymbolicProgram::is_symbolic(bytes) {
         return Ok(LoadedProgram::Symbolic(Box::new(SymbolicProgram::from_bytes_within(bytes, limits)?)));
     }
-    Program::from_bytes_within(bytes, limits).map(LoadedProgram::Fixed)
+    Program::from_bytes_within(bytes, limits).map(|program| LoadedProgram::Fixed(Box::new(program)))
 }
 
 impl<const ARGUMENTS: usize, const RESULTS: usize> fmt::Debug for IncludedProgram<ARGUMENTS, RESULTS> {

@@ -13,6 +13,7 @@ pub(crate) mod input;
 mod inspection;
 pub(crate) mod jitted;
 pub(crate) mod lowering;
+mod named;
 pub(crate) mod output;
 pub(crate) mod program;
 mod run;

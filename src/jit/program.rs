@@ -52,13 +52,13 @@ use std::sync::Arc;
 /// A program keeps the promotion policy of the thread that traced it. `Display` writes the graph, as [`Stage::Graph`]
 /// without places.
 pub struct Program {
-    core: Core,
-    recording: Arc<Recording>,
-    arguments: Arc<[ArgumentType]>,
+    pub(super) core: Core,
+    pub(super) recording: Arc<Recording>,
+    pub(super) arguments: Arc<[ArgumentType]>,
     /// The names of all arguments, or none.
-    names: Arc<[String]>,
+    pub(super) names: Arc<[String]>,
     /// The structure of arguments and results, for front ends.
-    tree: Arc<str>,
+    pub(super) tree: Arc<str>,
 }
 
 impl Program {
@@ -191,100 +191,8 @@ impl Program {
         self.configured(|c| c.device = Some(device))
     }
 
-    /// Names the arguments, for front ends and for [saved](Program::save) programs.
-    ///
-    /// ```
-    /// use ndjit::{DType, Program, spec};
-    ///
-    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?.with_names(["x"])?;
-    /// assert_eq!(program.argument_names(), ["x"]);
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// `Arity` for another number of names than arguments; `Argument` for two equal names, an empty one, or one with
-    /// control characters.
-    #[track_caller]
-    pub fn with_names(self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Program> {
-        let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        let (takes, given, place) = (self.arguments.len(), names.len(), SourceLoc::caller());
-        let wrong = |code, what: String| Error::new(code, what).of("names").at(place);
-        if takes != given {
-            return Err(wrong(ErrorCode::Arity, format!("the program takes {takes} arguments, {given} names given"))
-                .help("give one for each of `Program::inputs`"));
-        }
-        let mut known = rustc_hash::FxHashSet::default();
-        match names.iter().find(|name| name.is_empty() || name.contains(char::is_control) || !known.insert(*name)) {
-            Some(name) => Err(wrong(ErrorCode::Argument, format!("`{}` is not a new name", name.escape_debug()))
-                .help("names differ, and have at least a letter and no control characters")),
-            None => Ok(Program { names: names.into(), ..self }),
-        }
-    }
-
-    /// Returns the [names](Program::with_names) of the arguments; empty if they have none.
-    ///
-    /// ```
-    /// use ndjit::{DType, Program, spec};
-    ///
-    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
-    /// assert!(program.argument_names().is_empty());
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn argument_names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// Adds a text that is saved with the program: the structure of its arguments and results, in the words of a front end
-    /// whose functions take trees. The library does not read it.
-    ///
-    /// ```
-    /// use ndjit::{DType, Program, spec};
-    ///
-    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?.with_tree("{x: *} -> *");
-    /// assert_eq!(program.tree(), "{x: *} -> *");
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn with_tree(self, tree: impl AsRef<str>) -> Program {
-        Program { tree: tree.as_ref().into(), ..self }
-    }
-
-    /// Returns the text of [`with_tree`](Program::with_tree); empty without one.
-    ///
-    /// ```
-    /// use ndjit::{DType, Program, spec};
-    ///
-    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?;
-    /// assert_eq!(program.tree(), "");
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn tree(&self) -> &str {
-        &self.tree
-    }
-
-    /// Returns the program without the [places](crate::with_place) of its operations: [saved](Program::save) files do not
-    /// depend on lines and folders then, and errors name none.
-    ///
-    /// ```
-    /// use ndjit::{DType, Program, Stage, spec};
-    ///
-    /// let program = Program::trace(&[spec(DType::F32, [2])], |p| vec![p[0] * 2])?.without_places();
-    /// assert_eq!(program.explain(Stage::Graph)?.trim_end(), program.to_string());
-    /// # Ok::<(), ndjit::Error>(())
-    /// ```
-    pub fn without_places(self) -> Program {
-        let Recording { graph, closed_over, printed, .. } = &*self.recording;
-        let recording = Recording {
-            graph: graph.clone(),
-            places: SourceLocs::default(),
-            supports: Supports::default(),
-            closed_over: closed_over.clone(),
-            printed: printed.clone(),
-        };
-        self.named_as(Program::new(self.arguments.to_vec(), recording, self.core.config))
-    }
-
     /// The program with the names of this one.
-    fn named_as(&self, program: Program) -> Program {
+    pub(super) fn named_as(&self, program: Program) -> Program {
         Program { names: Arc::clone(&self.names), tree: Arc::clone(&self.tree), ..program }
     }
 
@@ -537,16 +445,6 @@ impl Program {
     /// Replays the program on these expressions in the current trace.
     pub(super) fn replayed(&self, parameters: &[Expr]) -> Vec<Expr> {
         replay::replay(&self.recording, parameters)
-    }
-
-    /// Returns the recorded function.
-    pub(super) fn recording(&self) -> &Recording {
-        &self.recording
-    }
-
-    /// Returns the types of its arguments.
-    pub(super) fn argument_types(&self) -> &[ArgumentType] {
-        &self.arguments
     }
 
     /// Returns the settings of the trace.

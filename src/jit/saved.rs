@@ -161,6 +161,12 @@ impl Program {
 
     /// Loads a [saved](Program::save) program. The file may be a stranger's: see [`from_bytes`](Program::from_bytes).
     ///
+    /// ```
+    /// use ndjit::{ErrorCode, Program};
+    ///
+    /// assert_eq!(Program::load("no such file.ndjit").unwrap_err().code(), ErrorCode::Io);
+    /// ```
+    ///
     /// # Errors
     /// Those of [`from_bytes`](Program::from_bytes); `Io` if the file cannot be read.
     #[track_caller]
@@ -238,7 +244,7 @@ impl Program {
 
     /// The content of the file.
     pub(super) fn content(&self) -> Result<SavedProgram<'static>> {
-        let Recording { graph, places, closed_over, printed, .. } = self.recording();
+        let Recording { graph, places, closed_over, printed, .. } = &*self.recording;
         let policy = self.settings().policy;
         if let Some(own) = graph.policies().into_iter().chain([policy]).find(|policy| !policy.is_built_in()) {
             let headline = format!("save: the policy `{}` is known to this process alone", own.name());
@@ -252,7 +258,7 @@ impl Program {
             Ok(SavedConstant { dtype, shape: array.shape().clone(), bytes: bytes.into() })
         });
         let names = self.argument_names();
-        let arguments = self.argument_types().iter().enumerate().map(|(n, argument)| SavedArgument {
+        let arguments = self.arguments.iter().enumerate().map(|(n, argument)| SavedArgument {
             number: match (&argument.layout, argument.ty) {
                 (ArgumentLayout::Scalar, ValueType::Weak(kind)) => Some(kind),
                 _ => None,

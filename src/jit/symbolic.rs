@@ -311,7 +311,7 @@ impl SymbolicProgram {
             return Err(damaged("its parameters are not of the types of its arguments"));
         }
         // Another thread may have set them.
-        let _ = self.captured.set(program.recording().closed_over.clone());
+        let _ = self.captured.set(program.recording.closed_over.clone());
         Ok(program)
     }
 
@@ -432,6 +432,12 @@ impl SymbolicProgram {
 
     /// Loads a saved symbolic program. The file may be a stranger's: see [`Program::from_bytes`]. The limit of memory is
     /// checked for each list of sizes.
+    ///
+    /// ```
+    /// use ndjit::{ErrorCode, SymbolicProgram};
+    ///
+    /// assert_eq!(SymbolicProgram::load("no such file.ndjit").unwrap_err().code(), ErrorCode::Io);
+    /// ```
     ///
     /// # Errors
     /// Those of [`Program::load`].
