@@ -6,7 +6,7 @@ use crate::explain::stages_of;
 use crate::inputs::{named, present};
 use crate::outcome::{CommandFailure, Streams};
 use crate::specs;
-use ndjit::{Error, ErrorCode, LoadLimits, Program, Spec, with_device, with_policy};
+use ndjit::{Error, ErrorCode, LoadLimits, Program, Spec, ValueType, with_device, with_policy};
 use ndjit_expressions::{Budget, Reservation, explanation, parse, trace};
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub fn save(
                         Error::new(ErrorCode::Parse, what).help("a saved program is for one shape: write numbers"),
                     ));
                 }
-                read.specs.into_iter().next()
+                read.specs.into_iter().next().map(|(name, spec)| (name, number(spec)))
             }
             false => named(one, budget)?.into_iter().next().map(|(name, input)| (name, input.spec())),
         }
@@ -57,6 +57,14 @@ pub fn save(
     program.save(path)?;
     let results: Vec<String> = program.results().iter().map(Spec::to_string).collect();
     Ok(writeln!(streams.err, "the program of {} is in {}", results.join(", "), path.display())?)
+}
+
+/// The spec of a number that is given at each run, for a weak type without axes.
+fn number(spec: Spec) -> Spec {
+    match spec.value_type() {
+        ValueType::Weak(kind) if spec.shape().rank() == 0 => Spec::number(kind),
+        _ => spec,
+    }
 }
 
 /// Loads a program. The file takes memory of the budget; that of a call is reserved before it runs.

@@ -234,7 +234,7 @@ doors! {
     };
     "SymbolicProgram" |c, x| {
         let input = format!("{}[{}]", x.dtype(), c.pick(&["n", "n, 2", "n, m", "n, n", "3", "", "n,", "?"]));
-        let program = SymbolicProgram::trace(&[&input], |p| vec![p[0].flip(..) * 2, concat([p[0], p[0]], 0)])?;
+        let program = SymbolicProgram::trace(&[&input], |p| vec![p[0].flip(0) * 2, concat([p[0], p[0]], 0)])?;
         let path = file("n.ndjit");
         program.save(&path)?;
         let loaded = SymbolicProgram::load(&path)?;
