@@ -2,8 +2,10 @@
 //! reached.
 
 use crate::outcome::Outcome;
-use ndjit::{LoadLimits, Program, Stage};
+use ndjit::{LoadLimits, Program, Stage, SymbolicProgram};
 use ndjit_formats::saved::{MAGIC, seal};
+use ndjit_ir::ValueType;
+use ndjit_ir::graph::Graph;
 
 /// Programs of more operations are not lowered, for speed.
 const MOST_LOWERED: usize = 60;
@@ -23,6 +25,9 @@ pub fn sealed(data: &[u8]) -> Outcome {
 fn loaded(bytes: &[u8]) -> Outcome {
     // Inputs are a few kilobytes, so an estimate of megabytes is of large arrays.
     let limits = LoadLimits::default().file(1 << 20).memory(1 << 30);
+    if SymbolicProgram::is_symbolic(bytes) {
+        return symbolic(bytes, limits);
+    }
     let program = match Program::from_bytes_within(bytes, limits) {
         Ok(program) => program,
         Err(error) => {
@@ -51,6 +56,29 @@ fn loaded(bytes: &[u8]) -> Outcome {
         };
     }
     format!("a program of {} arguments", program.inputs().len().min(9))
+}
+
+/// Loads a program for all sizes, and makes that of some.
+fn symbolic(bytes: &[u8], limits: LoadLimits) -> Outcome {
+    let program = match SymbolicProgram::from_bytes_within(bytes, limits) {
+        Ok(program) => program,
+        Err(error) => return crate::outcome(&error),
+    };
+    let again = program.to_bytes().unwrap_or_else(|error| panic!("it is not saved again: {error}\n{program}"));
+    let same = SymbolicProgram::from_bytes_within(&again, limits.file(usize::MAX));
+    let same = same.unwrap_or_else(|error| panic!("it is not loaded again: {error}\n{program}"));
+    assert_eq!(same.to_string(), program.to_string(), "it is another template after it was saved");
+    let made = |size: usize| match program.with_sizes(&vec![size; program.extents().len()]) {
+        Ok(program) => {
+            let text = program.to_string();
+            let parsed: Graph<ValueType> = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+            parsed.verify().unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert_eq!(parsed.to_string(), text, "it reads back otherwise");
+            "a program ".to_owned()
+        }
+        Err(error) => crate::outcome(&error),
+    };
+    [0, 1, 5].map(made).concat()
 }
 
 /// The sections of a file, in order.

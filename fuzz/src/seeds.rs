@@ -159,7 +159,12 @@ pub fn saved_files() -> Vec<Vec<u8>> {
     });
     let named = named.and_then(|program| program.with_names(["x", "k"])).map(|program| program.with_tree("(x, k)"));
     let programs = corpus.chain(named.ok()).filter_map(|program| program.to_bytes().ok());
-    files.chain(programs).filter(|bytes| bytes.len() <= LONGEST).collect()
+    // Several of them, so that some inputs are of such a program.
+    let symbolic = ["f32[n]", "f32[n, 2]", "i8[m, n]", "c64[n, n]"].into_iter().filter_map(|input| {
+        let function = |p: &[ndjit::Expr]| vec![p[0].flip(0) * 2, ndjit::concat([p[0], p[0]], 0), p[0].at(1..).get()];
+        ndjit::SymbolicProgram::trace(&[input], function).ok()?.to_bytes().ok()
+    });
+    files.chain(programs).chain(symbolic).filter(|bytes| bytes.len() <= LONGEST).collect()
 }
 
 /// Tables with each separator, decimal mark, kind of quote and line end.
