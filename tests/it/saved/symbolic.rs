@@ -15,7 +15,7 @@ const FUNCTIONS: [(&str, Function); 14] = [
     ("differences", |p| vec![ndjit::diff(p[1], 1, 0), p[2].roll(1, 0)]),
     ("products", |p| vec![ndjit::matmul(p[0], p[1]), ndjit::matmul(p[0], p[0].mt())]),
     ("scans", |p| vec![p[0].cumulative_sum(1), p[2].sort(0), p[1].argmax(0)]),
-    ("stencil", |p| vec![p[2].at(..-2).get() + p[2].at(2..).get() - p[2].at(1..-1).get() * 2]),
+    ("stencil", |p| vec![p[2].at(..-2).get() + p[2].at(2..).get() - p[2].at(1..).get().at(..-1).get() * 2]),
     ("padding", |p| vec![ndjit::pad(p[1], 2, 0), ndjit::repeat(p[2], 2, 0)]),
     ("indices", |p| vec![p[2] * ndjit::arange(p[2].shape()[0])]),
     ("mean by hand", |p| vec![p[1].sum(0) / p[1].shape()[0]]),
