@@ -154,6 +154,9 @@ pub use diagnostics::stats::{
 };
 #[doc(inline)]
 pub use interop::dlpack::from_dlpack;
+#[cfg(feature = "saved")]
+#[doc(inline)]
+pub use jit::{IncludedProgram, LoadLimits, SymbolicProgram};
 #[doc(inline)]
 pub use jit::{Jitted, Outputs, Program, Spec, Stage, jit, spec, trees};
 pub use ndjit_codegen::target::VectorWidth;
@@ -195,6 +198,11 @@ struct Traps;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/random.md")]
 struct Random;
+
+/// The page's examples.
+#[cfg(all(doctest, feature = "saved"))]
+#[doc = include_str!("../docs/compatibility.md")]
+struct Compatibility;
 
 /// The page's example.
 #[cfg(doctest)]

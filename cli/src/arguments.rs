@@ -68,7 +68,7 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Evaluates an expression over files and numbers
     Eval(EvalArguments),
-    /// Runs a program written as a graph
+    /// Runs a program: a graph, or one that was saved
     Run(RunArguments),
     /// Describes this machine and tests the compiler
     Doctor,
@@ -100,7 +100,7 @@ pub struct PromoteArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ndjit explain 'x + y * 2' 'x:f32[n,3]' y:i8 --stage typed")]
 pub struct ExplainArguments {
-    /// The expression
+    /// The expression, or a saved program: a .ndjit file
     #[arg(allow_hyphen_values = true)]
     pub expression: String,
     /// The inputs by their types.
@@ -130,7 +130,7 @@ pub struct EvalArguments {
     /// The inputs: NAME=FILE.npy, NAME=FILE.csv (all its columns), NAME=FILE.csv:COLUMN, or NAME=NUMBER
     #[arg(value_name = "NAME=INPUT")]
     pub inputs: Vec<String>,
-    /// A .npy or .csv file for the result; by default its first elements are printed
+    /// A .npy or .csv file for the result, or a .ndjit file for the program; by default the first elements are printed
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The settings of the run.
@@ -142,7 +142,7 @@ pub struct EvalArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ndjit run program.graph x=a.npy y=b.npy --stage loops")]
 pub struct RunArguments {
-    /// The file with the graph
+    /// The file with the graph, or a .ndjit file
     pub file: PathBuf,
     /// The arguments in order: [NAME=]FILE.npy, [NAME=]FILE.csv, [NAME=]FILE.csv:COLUMN, or numbers
     #[arg(value_name = "INPUT", allow_negative_numbers = true)]

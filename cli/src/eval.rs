@@ -6,6 +6,7 @@ use crate::inputs::{self, ProgramInput};
 use crate::memory;
 use crate::outcome::{CommandFailure, Streams};
 use crate::output::{self, OutputFile};
+use crate::saved;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndjit::operand::AnyOperand;
 use ndjit::{Array, Device, Error, ErrorCode, Program, Shape, Spec, ValueType, with_device, with_policy};
@@ -26,6 +27,9 @@ pub fn run(arguments: &EvalArguments, streams: &mut Streams<'_>) -> Result<(), C
     let budget = memory::budget(limit);
     // Freed memory is returned to the system, so that memory in use matches the reservations.
     ndjit::set_pool_limit(0);
+    if let Some(path) = arguments.output.as_deref().filter(|path| saved::is_program(path)) {
+        return saved::save(arguments, path, &budget, streams);
+    }
     let device = device(&arguments.how)?;
     let inputs = inputs::named(&arguments.inputs, &budget)?;
     let named: Vec<(&str, Spec)> = inputs.iter().map(|(name, input)| (name.as_str(), input.spec())).collect();

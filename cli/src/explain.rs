@@ -3,11 +3,14 @@
 use crate::arguments::{ExplainArguments, Stages};
 use crate::outcome::{CommandFailure, Streams};
 use crate::replacement::replace;
-use crate::{memory, specs};
+use crate::{memory, saved, specs};
 use ndjit::{Error, Program, Spec, with_policy};
 use ndjit_expressions::{explanation, parse, trace};
 
 pub fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<(), CommandFailure> {
+    if saved::is_program(&arguments.expression) {
+        return saved::explain(arguments, &memory::budget(memory::default_limit()), streams);
+    }
     let inputs = specs::parse(&arguments.inputs)?;
     let named: Vec<(&str, Spec)> = inputs.specs.iter().map(|(name, spec)| (name.as_str(), spec.clone())).collect();
     let names = || named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<String>>();

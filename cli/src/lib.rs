@@ -22,6 +22,7 @@ mod promote;
 mod replacement;
 mod report;
 mod run;
+mod saved;
 mod specs;
 pub mod table;
 

@@ -60,7 +60,7 @@ impl OutputFile {
             _ => {
                 return Err(CommandFailure::Usage(
                     of_file(Error::new(ErrorCode::Io, "write: the name does not say how"))
-                        .help("files that end in .npy or .csv are written"),
+                        .help("files that end in .npy or .csv are written, and programs as files that end in .ndjit"),
                 ));
             }
         };

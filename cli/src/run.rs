@@ -1,4 +1,4 @@
-//! `ndjit run`: runs a program written as a graph.
+//! `ndjit run`: runs a program written as a graph, or saved.
 
 use crate::arguments::RunArguments;
 use crate::eval::{COMPUTED, READ, configured, device, limit};
@@ -7,6 +7,7 @@ use crate::inputs::{self, ProgramInput};
 use crate::memory::{budget, grow};
 use crate::outcome::{CommandFailure, Streams};
 use crate::output;
+use crate::saved;
 use ndjit::operand::{AnyOperand, Operand};
 use ndjit::{Array, Error, ErrorCode, Kind, Program, Scalar, Spec, ValueType, Weak, weak, with_device, with_policy};
 use ndjit_expressions::{Budget, Reservation, counted};
@@ -21,15 +22,26 @@ pub fn run(arguments: &RunArguments, streams: &mut Streams<'_>) -> Result<(), Co
     // Freed memory is returned to the system, so that memory in use matches the reservations.
     ndjit::set_pool_limit(0);
     inputs::present(&arguments.file)?;
-    let (text, _text) = read(&arguments.file, &budget).map_err(of_file)?;
     let how = &arguments.how;
     let device = device(how)?;
+    let (loaded, (text, _text)) = match saved::is_program(&arguments.file) {
+        true => {
+            saved::check_how(how)?;
+            let (program, reserved) = saved::load(&arguments.file, &budget)?;
+            let text = program.to_string();
+            (Some(program), (text, reserved))
+        }
+        false => (None, read(&arguments.file, &budget).map_err(of_file)?),
+    };
     let operations = {
         let _graph = budget.reserve(OPERATIONS, text.len().saturating_mul(GRAPH)).map_err(of_file)?;
         Program::count_operations(&text).map_err(of_file)?
     };
     let _operations = budget.reserve(OPERATIONS, operations.saturating_mul(OPERATION)).map_err(of_file)?;
-    let program = with_policy(how.policy, || with_device(device, || Program::parse(&text))).map_err(of_file)?;
+    let program = match loaded {
+        Some(program) => program,
+        None => with_policy(how.policy, || with_device(device, || Program::parse(&text))).map_err(of_file)?,
+    };
     let program = configured(program, how, device);
     if let Some(stages) = &arguments.stage {
         stages_of(&program, stages, streams)?;
@@ -46,22 +58,25 @@ pub fn run(arguments: &RunArguments, streams: &mut Streams<'_>) -> Result<(), Co
             format!("run: the program takes {}, {given} given", counted(takes, "argument")),
         );
         for (n, spec) in specs.iter().enumerate() {
-            error = error.fact(format_args!("argument {n}: {}{spec}", if spec.is_number() { "a number " } else { "" }));
+            let name = program.argument_names().get(n).map_or_else(|| format!("argument {n}"), String::clone);
+            error = error.fact(format_args!("{name}: {}{spec}", if spec.is_number() { "a number " } else { "" }));
         }
         return Err(CommandFailure::Usage(
             error.help("give them in order; `--ones` or `--random SEED` fills in the others"),
         ));
     }
-    let filled = specs.iter().skip(given).map(bytes).fold(0usize, usize::saturating_add);
+    let texts = saved::in_order(&arguments.inputs, program.argument_names(), takes).map_err(CommandFailure::Usage)?;
+    let missing = specs.iter().zip(&texts).filter(|(_, text)| text.is_none());
+    let filled = missing.map(|(spec, _)| bytes(spec)).fold(0usize, usize::saturating_add);
     let _filled = budget.reserve(FILLED, filled)?;
     let _computed = budget.reserve(COMPUTED, program.memory()?)?;
     let mut numbers = SplitMix64(arguments.random.unwrap_or(0));
     let mut operands: Vec<AnyOperand> = Vec::with_capacity(takes);
     let (mut opened, mut read_inputs) = (Vec::new(), Vec::new());
     for (n, spec) in specs.iter().enumerate() {
-        operands.push(match arguments.inputs.get(n) {
+        operands.push(match texts[n] {
             Some(text) => {
-                let source = text.split_once('=').map_or(text.as_str(), |(_, source)| source);
+                let source = text.split_once('=').map_or(text, |(_, source)| source);
                 let of_argument = |failure: CommandFailure| failure.map(|error| error.of(format!("argument {n}")));
                 let input = ProgramInput::open(source, &budget).map_err(of_argument)?;
                 check(n, text, &input, spec)?;

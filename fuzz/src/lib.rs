@@ -14,6 +14,7 @@ pub mod mutate;
 pub mod outcome;
 pub mod programs;
 pub mod refusals;
+pub mod saved;
 pub mod seeds;
 pub mod soak;
 
@@ -66,6 +67,8 @@ pub const TARGETS: &[Target] = &[
     changing("loops", loops, seeds::loops),
     changing("body", body, seeds::bodies),
     changing("npy", npy, seeds::npy_files),
+    changing("saved", saved::saved, seeds::saved_files),
+    changing("sealed", saved::sealed, seeds::saved_files),
     changing("table", table, seeds::tables),
     changing("subscripts", subscripts, seeds::subscripts),
     changing("expression", expression, seeds::expressions),
@@ -234,7 +237,7 @@ fn prints_back<T: Display + FromStr<Err = Error>>(value: &T) {
 }
 
 /// The message of an error, without names and numbers.
-fn outcome(error: &Error) -> Outcome {
+pub(crate) fn outcome(error: &Error) -> Outcome {
     let facts = error.facts().first().map_or("", String::as_str);
     let said = format!("{} {facts}", error.headline());
     let quoted = said.split('`').step_by(2).collect::<String>();

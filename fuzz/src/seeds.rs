@@ -145,6 +145,28 @@ pub fn npy_files() -> Vec<Vec<u8>> {
     files
 }
 
+/// Saved programs: those of releases, of the corpus, and with names, captured arrays, numbers, prints and places.
+pub fn saved_files() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/saved");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()).collect();
+    paths.sort();
+    let files = paths.iter().filter(|path| path.extension().is_some_and(|e| e == "ndjit"));
+    let files = files.filter_map(|path| std::fs::read(path).ok());
+    let corpus =
+        corpus().into_iter().chain(traced()).filter_map(|graph| ndjit::Program::parse(&graph.to_string()).ok());
+    let named = ndjit::Program::trace(&[ndjit::spec(DType::F32, [2]), ndjit::Spec::number(ndjit::Weak::Float)], |p| {
+        vec![ndjit::debug::debug_print("x", p[0] * p[1]) + ndjit::Expr::from(&ndjit::Array::from([1i8, 2]))]
+    });
+    let named = named.and_then(|program| program.with_names(["x", "k"])).map(|program| program.with_tree("(x, k)"));
+    let programs = corpus.chain(named.ok()).filter_map(|program| program.to_bytes().ok());
+    // Several of them, so that some inputs are of such a program.
+    let symbolic = ["f32[n]", "f32[n, 2]", "i8[m, n]", "c64[n, n]"].into_iter().filter_map(|input| {
+        let function = |p: &[ndjit::Expr]| vec![p[0].flip(0) * 2, ndjit::concat([p[0], p[0]], 0), p[0].at(1..).get()];
+        ndjit::SymbolicProgram::trace(&[input], function).ok()?.to_bytes().ok()
+    });
+    files.chain(programs).chain(symbolic).filter(|bytes| bytes.len() <= LONGEST).collect()
+}
+
 /// Tables with each separator, decimal mark, kind of quote and line end.
 pub fn tables() -> Vec<Vec<u8>> {
     let texts = [

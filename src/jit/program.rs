@@ -52,9 +52,13 @@ use std::sync::Arc;
 /// A program keeps the promotion policy of the thread that traced it. `Display` writes the graph, as [`Stage::Graph`]
 /// without places.
 pub struct Program {
-    core: Core,
-    recording: Arc<Recording>,
-    arguments: Arc<[ArgumentType]>,
+    pub(super) core: Core,
+    pub(super) recording: Arc<Recording>,
+    pub(super) arguments: Arc<[ArgumentType]>,
+    /// The names of all arguments, or none.
+    pub(super) names: Arc<[String]>,
+    /// The structure of arguments and results, for front ends.
+    pub(super) tree: Arc<str>,
 }
 
 impl Program {
@@ -139,7 +143,7 @@ impl Program {
         Ok(graph.map_err(|e| e.at(SourceLoc::caller()))?.expanded())
     }
 
-    fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
+    pub(super) fn new(arguments: Vec<ArgumentType>, recording: Recording, config: Config) -> Program {
         let recording = Arc::new(recording);
         let (arity, recorded) = (arguments.len(), Arc::clone(&recording));
         let function = move |params: &Collected| Collected {
@@ -150,6 +154,8 @@ impl Program {
             core: Core::new((arity, Lengths::new()), config, ("program", SourceLoc::caller()), Arc::new(function)),
             recording,
             arguments: arguments.into(),
+            names: Arc::default(),
+            tree: Arc::default(),
         }
     }
 
@@ -183,6 +189,11 @@ impl Program {
     /// ```
     pub fn on(self, device: Device) -> Program {
         self.configured(|c| c.device = Some(device))
+    }
+
+    /// The program with the names of this one.
+    pub(super) fn named_as(&self, program: Program) -> Program {
+        Program { names: Arc::clone(&self.names), tree: Arc::clone(&self.tree), ..program }
     }
 
     /// Returns the type and shape of each argument.
@@ -230,10 +241,14 @@ impl Program {
         let place = SourceLoc::caller();
         let call = || {
             let mut args = inputs.into_iter().map(I::arg).collect::<Result<Vec<Arg<'a>>>>()?;
-            self.check(&args)?;
-            Ok(self.core.call(&mut args, &[], Some(place))?.items().to_vec())
+            self.call_args(&mut args, place)
         };
         call().map_err(|e: Error| e.at(place))
+    }
+
+    pub(super) fn call_args(&self, args: &mut [Arg<'_>], place: SourceLoc) -> Result<Vec<Array>> {
+        self.check(args)?;
+        Ok(self.core.call(args, &[], Some(place))?.items().to_vec())
     }
 
     /// Writes the results of a [`call`](Program::call) to memory of the caller, in row-major order: `&mut [T]`, or a tuple
@@ -424,7 +439,7 @@ impl Program {
         let arguments = arguments.collect::<Option<Vec<ArgumentType>>>()?;
         let (closed_over, printed) = (recording.closed_over.clone(), recording.printed.clone());
         let recording = Recording { graph, places, supports: Supports::default(), closed_over, printed };
-        Some(Program::new(arguments, recording, self.core.config))
+        Some(self.named_as(Program::new(arguments, recording, self.core.config)))
     }
 
     /// Replays the program on these expressions in the current trace.

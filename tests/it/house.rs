@@ -143,7 +143,7 @@ fn nothing_points_back() {
                 "smallvec",
             ],
         ),
-        ("formats/Cargo.toml", &["ndjit-ir"]),
+        ("formats/Cargo.toml", &["ndjit-ir", "sha2"]),
         (
             "engines/Cargo.toml",
             &["ndjit-ir", "ndjit-math", "ndjit-transform", "ndjit-codegen", "ndjit-runtime", "ndjit-random"],

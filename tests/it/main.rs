@@ -57,6 +57,8 @@ mod random_numbers;
 mod random_transforms;
 mod reductions;
 mod rows;
+#[cfg(feature = "saved")]
+mod saved;
 mod scan_rows;
 mod scans;
 mod scatters;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const LANES: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Transform {
+pub(crate) enum Transform {
     /// Outputs, and their tangents along the parameters.
     Forward,
     /// Outputs, and the cotangents of the parameters for the outputs themselves.
@@ -31,7 +31,7 @@ enum Transform {
     Ruled,
 }
 
-const TRANSFORMS: [Transform; 5] =
+pub(crate) const TRANSFORMS: [Transform; 5] =
     [Transform::Forward, Transform::Reverse, Transform::Lanes, Transform::Checkpoint, Transform::Ruled];
 
 fn place() -> SourceLoc {
@@ -65,7 +65,7 @@ fn calling(
     Ok((graph, places, arguments, results))
 }
 
-fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Program, Error> {
+pub(crate) fn transformed(program: &Program, transform: Transform, seed: u64) -> Result<Program, Error> {
     if transform == Transform::Lanes {
         let mut batching = Batching::new(LANES);
         let all = |shape: &Shape| Shape::from([LANES].iter().chain(shape.extents()).copied().collect::<Vec<usize>>());

@@ -13,6 +13,7 @@
 pub mod access;
 mod append;
 pub mod batching;
+pub mod canonical;
 mod commit;
 pub mod contraction;
 mod conversions;

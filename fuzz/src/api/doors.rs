@@ -215,6 +215,39 @@ doors! {
         drop(std::fs::remove_file(&path));
         read
     };
+    "save" |c, x| {
+        let x = wide(c, x);
+        if !is_small(&x) { return Ok(vec![]) }
+        let captured = x.clone();
+        let traced = Program::trace(&[Spec::of(&x)], |p| vec![p[0] + &captured])?;
+        let program = traced.with_names([c.pick(&["x", "", "\n", "x y"])])?.with_tree(c.pick(&["", "(x)"])).without_places();
+        let path = file("x.ndjit");
+        program.save(&path)?;
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        let limits = LoadLimits::default().file(c.pick(&[0, 100, 1 << 20])).memory(c.pick(&[0, 1 << 20]));
+        drop(Program::load_within(&path, limits));
+        drop(Program::from_bytes_within(&bytes[..c.below(bytes.len().max(1))], limits));
+        let loaded = Program::load(&path)?;
+        assert!(loaded.argument_names() == program.argument_names() && loaded.tree() == program.tree());
+        assert!(!SymbolicProgram::is_symbolic(&bytes) && program.to_bytes()? == bytes);
+        loaded.call([&x])?
+    };
+    "SymbolicProgram" |c, x| {
+        let input = format!("{}[{}]", x.dtype(), c.pick(&["n", "n, 2", "n, m", "n, n", "3", "", "n,", "?"]));
+        let program = SymbolicProgram::trace(&[&input], |p| vec![p[0].flip(0) * 2, concat([p[0], p[0]], 0)])?;
+        let path = file("n.ndjit");
+        program.save(&path)?;
+        let loaded = SymbolicProgram::load(&path)?;
+        assert!(loaded.extents() == program.extents() && loaded.input_types() == program.input_types());
+        let limits = LoadLimits::default().memory(c.pick(&[0, 1 << 20]));
+        let sizes: Vec<usize> = program.extents().iter().map(|_| c.pick(&[0, 1, 2, 7, usize::MAX])).collect();
+        drop(SymbolicProgram::from_bytes_within(&program.to_bytes()?, limits)?.with_sizes(&sizes));
+        loaded.call([x])?
+    };
+    "IncludedProgram" |_c, x| {
+        static NONE: IncludedProgram<1, 1> = IncludedProgram::new(b"none");
+        NONE.call([x])?
+    };
     "to_dlpack" |c, x| {
         let (copy, again) = (c.pick(&[None, Some(true), Some(false)]), c.pick(&[None, Some(true), Some(false)]));
         let x = if c.one_in(2) { x.reshape([1, -1]).flip(1) } else { x.clone() };

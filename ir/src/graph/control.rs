@@ -132,6 +132,13 @@ impl ControlKind {
         }
     }
 
+    /// The [opset](crate::opset) that introduced it.
+    pub const fn since(self) -> u16 {
+        match self {
+            ControlKind::While | ControlKind::Cond | ControlKind::Scan(_) | ControlKind::For(_) => 1,
+        }
+    }
+
     /// The kind of a name in text; loops without a carry.
     pub(super) fn named(name: &str) -> Option<ControlKind> {
         ControlKind::ALL.into_iter().find(|kind| kind.name() == name)

@@ -136,6 +136,15 @@ impl<T: Type, V> NodeKind<T, V> {
         }
     }
 
+    /// The [opset](crate::opset) that introduced it: the op's or the function's, if there is one. Control flow has its own.
+    pub const fn since(&self) -> u16 {
+        match (self.op(), self.axis_function()) {
+            (Some(op), _) => op.row().since,
+            (None, Some(function)) => function.row().since,
+            (None, None) => self.row().since,
+        }
+    }
+
     /// The elements of operands on which an element of the result depends.
     pub fn dependence(&self) -> Dependence {
         match *self {
@@ -228,6 +237,14 @@ impl<T: Type> NodeKind<T> {
             .or_else(|| ControlKind::named(word).map(|_| NodeKind::Control(0)))
             .or_else(|| word.parse().ok().map(along))
             .or_else(|| word.parse().ok().map(|op| NodeKind::Op(op, T::Traced::default())))
+    }
+
+    /// The operation's word that equals a text, if there is one.
+    pub fn word(text: &str) -> Option<&'static str> {
+        match NodeKind::<T>::named(text)? {
+            NodeKind::Control(_) => ControlKind::named(text).map(ControlKind::name),
+            kind => Some(kind.name()),
+        }
     }
 
     /// The words of the text, except those of ops, functions along axes, and identities, which only transformations make.
@@ -426,6 +443,8 @@ pub struct KindRow {
     pub moves_elements: bool,
     /// Its role in fusion.
     pub fusion: Fusion,
+    /// The [opset](crate::opset) that introduced it.
+    pub since: u16,
 }
 
 /// The source of a result's type.
@@ -474,5 +493,6 @@ const ROW: KindRow = KindRow {
     is_view: false,
     moves_elements: false,
     fusion: Fusion::Root,
+    since: 1,
 };
 const MOVED: KindRow = KindRow { operands: &["x"], ty: TypeOf::Operand, moves_elements: true, ..ROW };

@@ -9,6 +9,7 @@
 
 mod children;
 mod control;
+mod estimate;
 mod ids;
 mod kind;
 mod known;

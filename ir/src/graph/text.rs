@@ -83,6 +83,12 @@ impl<T: Type> Graph<T> {
         blocks(self)
     }
 
+    /// The places of each [block](Graph::blocks), as [`display_with`](Graph::display_with) shows them.
+    pub fn block_places(&self, places: &SourceLocs) -> Vec<Arc<SourceLocs>> {
+        let inner = inner_places(&blocks(self), places);
+        inner.into_iter().map(|own| own.unwrap_or_else(|| Arc::new(places.clone()))).collect()
+    }
+
     /// One node's line, without indentation. Callees have their indices among this graph's children.
     pub fn display_node(&self, id: NodeId) -> impl Display + '_ {
         NodeLine { graph: self, id, callees: None }

@@ -99,11 +99,13 @@ pub struct OpRow {
     pub doc: &'static str,
     /// Arrays of operands, as in Rust, and the result as it is printed.
     pub example: (&'static [&'static str], &'static str),
+    /// The [opset](crate::opset) that introduced it.
+    pub since: u16,
 }
 
 macro_rules! derive_ops {
     ($($variant:ident $name:ident($($operand:ident)*) $rule:ident $($domain:ident)|+ $result:ident
-        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:literal),*) $shown:literal;)*) => {
+        $accuracy:ident $(($ulp:literal))? [$($law:ident)*] $doc:literal ($($example:literal),*) $shown:literal $(since $since:literal)?;)*) => {
         /// An elementwise op; its table [row](Op::row) has its properties.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -113,7 +115,7 @@ macro_rules! derive_ops {
             op: Op::$variant, name: text_name(stringify!($name)), operands: &[$(stringify!($operand)),*], rule: TypeRule::$rule,
             domain: DTypeSet::EMPTY$(.union(DTypeSet::$domain))*, result: ResultRule::$result,
             accuracy: Accuracy::$accuracy $(($ulp))?, laws: &[$(stringify!($law)),*], doc: $doc,
-            example: (&[$($example),*], $shown),
+            example: (&[$($example),*], $shown), since: since(&[$($since)?]),
         }),*];
 
         impl Op {
@@ -121,6 +123,11 @@ macro_rules! derive_ops {
             pub const ALL: [Op; ROWS.len()] = [$(Op::$variant),*];
         }
     };
+}
+
+/// The opset of a row: the first one, unless the row gives another.
+pub(crate) const fn since(given: &[u16]) -> u16 {
+    if let [since] = given { *since } else { 1 }
 }
 
 /// `where_` in Rust is `where` in text.

@@ -3,13 +3,14 @@
 
 /// Calls `$callback!` with all rows. A row is
 ///
-/// `Variant name(parameter names) operands DOMAIN result accuracy [laws] "documentation" (example operands) "example result";`
+/// `Variant name(parameter names) operands DOMAIN result accuracy [laws] "documentation" (example operands) "example result" [since n];`
 ///
 /// - *operands*: the promotion of the operands ([`TypeRule`](crate::op::TypeRule));
 /// - *DOMAIN*: the dtypes it computes in ([`DTypeSet`](crate::DTypeSet) constants, joined by `|`);
 /// - *result*: the result dtype from the computing one ([`ResultRule`](crate::op::ResultRule));
 /// - *accuracy*: `Exact` for correctly rounded, `Ulp(n)` for a maximum error of `n` units in the last place;
 /// - *example*: operand arrays, and the printed result;
+/// - *since*: the [opset](crate::opset) that introduced it, if that is not the first;
 /// - *laws*: `commutative`, `idempotent`, `involution`: the laws that rewrites may use. They hold bit for bit, also for floats.
 #[macro_export]
 macro_rules! op_table {

@@ -219,6 +219,16 @@ impl Policy {
         self.system().name
     }
 
+    /// Checks whether its system is built in: every process has it, with the same rules.
+    ///
+    /// ```
+    /// # use ndjit_ir::Policy;
+    /// assert!(Policy::NumPy2.is_built_in());
+    /// ```
+    pub fn is_built_in(self) -> bool {
+        usize::from(self.system) < BUILT_IN.len()
+    }
+
     /// Returns the description, in a sentence.
     pub fn doc(self) -> &'static str {
         DOCS.get(usize::from(self.system)).copied().unwrap_or("A policy added by its user.")

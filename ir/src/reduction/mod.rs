@@ -18,7 +18,7 @@ pub use sorting::{compare, sorted};
 
 use crate::dtype::DType;
 use crate::literal::Literal;
-use crate::op::Op;
+use crate::op::{Op, since};
 use crate::promotion::Policy;
 use std::fmt;
 use std::str::FromStr;
@@ -57,6 +57,8 @@ pub struct ReductionRow {
     pub rule: ReductionRule,
     /// The documentation.
     pub doc: &'static str,
+    /// The [opset](crate::opset) that introduced it.
+    pub since: u16,
 }
 
 impl ReductionRow {
@@ -68,7 +70,7 @@ impl ReductionRow {
 
 macro_rules! functions {
     ($(#[$about:meta])* $table:ident {
-        $($variant:ident $name:ident($($of:ident)*) $rule:ident $doc:literal;)*
+        $($variant:ident $name:ident($($of:ident)*) $rule:ident $doc:literal $(since $since:literal)?;)*
     }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,6 +85,7 @@ macro_rules! functions {
             pub const fn row(self) -> &'static ReductionRow {
                 static ROWS: &[ReductionRow] = &[$(ReductionRow {
                     name: stringify!($name), operands: &[$(stringify!($of)),*], rule: ReductionRule::$rule, doc: $doc,
+                    since: since(&[$($since)?]),
                 }),*];
                 &ROWS[self as usize]
             }

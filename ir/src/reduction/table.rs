@@ -2,9 +2,10 @@
 
 /// Calls `$callback!` with all rows. A row is
 ///
-/// `Variant name(parameter names) types "documentation";`
+/// `Variant name(parameter names) types "documentation" [since n];`
 ///
-/// - *types*: the promotion of the result ([`ReductionRule`](crate::reduction::ReductionRule)).
+/// - *types*: the promotion of the result ([`ReductionRule`](crate::reduction::ReductionRule));
+/// - *since*: the [opset](crate::opset) that introduced it, if that is not the first.
 ///
 /// Scans and sorts have separate rows: scans keep the extent, and sorts combine nothing.
 #[macro_export]

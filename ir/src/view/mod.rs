@@ -126,12 +126,21 @@ impl View {
     /// The canonical form of the view, equal for views of equal effect: zero strides along axes of one index, and zero starts for an
     /// empty result.
     #[must_use]
-    pub fn canonical(mut self, result: &Shape) -> View {
+    pub fn canonical(self, result: &Shape) -> View {
+        self.canonical_after(0, result)
+    }
+
+    /// The canonical form of a view whose first axes are those of [starts](ViewStart), which stay, and the others the result's.
+    #[must_use]
+    pub fn canonical_after(mut self, starts: usize, result: &Shape) -> View {
         let empty = result.extents().contains(&0);
         for index in &mut self.axes {
-            index.terms.retain(|term| result.extents().get(term.axis as usize).is_some_and(|&extent| extent > 1));
+            index.terms.retain(|term| match (term.axis as usize).checked_sub(starts) {
+                None => true,
+                Some(axis) => !empty && result.extents().get(axis).is_some_and(|&extent| extent > 1),
+            });
             if empty {
-                *index = AxisIndex::default();
+                index.start = 0;
             }
         }
         self
