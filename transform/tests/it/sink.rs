@@ -1,4 +1,4 @@
-//! Positions computed within loops, and operands that stay.
+//! Positions compared within loops, and operands that stay.
 
 use insta::assert_snapshot;
 use ndjit_ir::ValueType;
@@ -18,7 +18,7 @@ fn sunk(text: &str) -> Option<Graph<ValueType>> {
 }
 
 #[test]
-fn loops_within_loops_compute_positions_that_only_operations_read() {
+fn loops_within_loops_compute_positions_that_only_comparisons_read() {
     let text = "child @0 (%0: f32[4], %1: i32[], %2: i32[4]) {
   %3 = greater_equal %2, %1 : bool[4]
   %4 = where %3, %0, %0 : f32[4]
@@ -79,24 +79,27 @@ graph (%0: f32[4]) {
 
 #[test]
 fn values_that_others_store_or_that_arguments_determine_stay() {
-    let body = |sum: &str| {
+    let text = |own: &str, operand: &str| {
         format!(
             "child @0 (%0: f32[4], %1: i32[], %2: i64[4]) {{
-  %3 = {sum}
-  return %3
+  %3 = {own}
+  %4 = where %3, %0, %0 : f32[4]
+  return %4
 }}
 graph (%0: f32[4], %1: i64[4]) {{
   $0 = for index i32 carried 1 body @0 of [0, 1, 3]
   %2 = iota axes [0] : i64[4]
   %3 = add %2, %1 : i64[4]
   %4 = literal #0 0_i32 : i32[]
-  %5 = for $0 %0, %4, %4, "
+  %5 = for $0 %0, %4, %4, {operand} : f32[4]
+  return %5
+}}"
         )
     };
-    let end = " : f32[4]\n  return %5\n}";
-    assert!(sunk(&format!("{}%2{end}", body("multiply %0, %2 : f32[4]"))).is_some());
+    assert!(sunk(&text("less %2, %1 : bool[4]", "%2")).is_some());
     // An argument of the program.
-    assert!(sunk(&format!("{}%3{end}", body("multiply %0, %2 : f32[4]"))).is_none());
-    // Indices in memory.
-    assert!(sunk(&format!("{}%2{end}", body("scatter add %0, %2, %0 : f32[4]"))).is_none());
+    assert!(sunk(&text("less %2, %1 : bool[4]", "%3")).is_none());
+    // Arithmetic, and indices in memory.
+    assert!(sunk(&text("multiply %0, %2 : f32[4]", "%2")).is_none());
+    assert!(sunk(&text("scatter add %0, %2, %0 : f32[4]", "%2")).is_none());
 }
