@@ -8,33 +8,28 @@
 use crate::hoist::{TracedGraph, taken_operands};
 use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Rewriter, Slot, SourceLocs, Value};
 use ndjit_ir::{Op, ValueType};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The maximum number of nodes of an operand's computation.
 const MOST: usize = 8;
 
+/// The maximum number of nodes of graphs that differ from shared ones: a position may be passed to each graph of deep control flow.
+const COPIED: usize = 1 << 16;
+
 /// Computes positions in the graphs of control flow, of a graph without calls; `None` if none are passed.
 pub fn sink(graph: &TracedGraph, places: &SourceLocs) -> Option<(TracedGraph, SourceLocs)> {
-    let pieces: Vec<Option<SunkControl>> = graph.node_ids().map(|id| SunkControl::new(graph, id, places)).collect();
-    if pieces.iter().all(Option::is_none) {
-        return None;
-    }
-    let (mut out, mut out_places) = (Graph::with_slots(graph), SourceLocs::default());
-    let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
-    for (id, piece) in graph.node_ids().zip(pieces) {
-        let Some(SunkControl { control, places, kept }) = piece else {
-            rewriter.copy(id);
-            continue;
-        };
-        let operands = rewriter.operands(id);
-        let operands: Vec<Value> = kept.iter().map(|&at| operands[at as usize]).collect();
-        let number = rewriter.new.control(control);
-        rewriter.notes.set_control(number, places);
-        rewriter.add(id, NodeKind::Control(number), &operands);
-    }
-    rewriter.finish();
-    Some((out, out_places))
+    Sinking { known: FxHashMap::default(), compared: FxHashMap::default(), left: COPIED }.graph(graph, places)
+}
+
+struct Sinking {
+    /// Graphs that control flow may share, by address.
+    known: FxHashMap<*const TracedGraph, (Arc<TracedGraph>, Arc<SourceLocs>)>,
+    /// Whether comparisons alone read a value of a graph.
+    compared: FxHashMap<(*const TracedGraph, Value), bool>,
+    /// The number of nodes that may still be copied.
+    left: usize,
 }
 
 /// New control flow.
@@ -45,9 +40,46 @@ struct SunkControl {
     kept: Vec<u32>,
 }
 
-impl SunkControl {
-    /// The new control flow of a node, if it changes. The nesting of control flow bounds the recursion.
-    fn new(graph: &TracedGraph, id: NodeId, places: &SourceLocs) -> Option<SunkControl> {
+impl Sinking {
+    /// Computes positions in the graphs of a graph's control flow. The nesting of control flow bounds the recursion.
+    fn graph(&mut self, graph: &TracedGraph, places: &SourceLocs) -> Option<(TracedGraph, SourceLocs)> {
+        if graph.controls().is_empty() {
+            return None;
+        }
+        let pieces: Vec<Option<SunkControl>> = graph.node_ids().map(|id| self.control(graph, id, places)).collect();
+        if pieces.iter().all(Option::is_none) {
+            return None;
+        }
+        let (mut out, mut out_places) = (Graph::with_slots(graph), SourceLocs::default());
+        let mut rewriter = Rewriter::new((graph, places), (&mut out, &mut out_places));
+        for (id, piece) in graph.node_ids().zip(pieces) {
+            let Some(SunkControl { control, places, kept }) = piece else {
+                rewriter.copy(id);
+                continue;
+            };
+            let operands = rewriter.operands(id);
+            let operands: Vec<Value> = kept.iter().map(|&at| operands[at as usize]).collect();
+            let number = rewriter.new.control(control);
+            rewriter.notes.set_control(number, places);
+            rewriter.add(id, NodeKind::Control(number), &operands);
+        }
+        rewriter.finish();
+        Some((out, out_places))
+    }
+
+    /// The same of a graph that control flow may share.
+    fn inner(&mut self, graph: &Arc<TracedGraph>, places: &Arc<SourceLocs>) -> (Arc<TracedGraph>, Arc<SourceLocs>) {
+        if let Some(known) = self.known.get(&Arc::as_ptr(graph)) {
+            return known.clone();
+        }
+        let made = self.graph(graph, places).map(|(graph, places)| (Arc::new(graph), Arc::new(places)));
+        let made = made.unwrap_or_else(|| (Arc::clone(graph), Arc::clone(places)));
+        self.known.insert(Arc::as_ptr(graph), made.clone());
+        made
+    }
+
+    /// The new control flow of a node, if it changes.
+    fn control(&mut self, graph: &TracedGraph, id: NodeId, places: &SourceLocs) -> Option<SunkControl> {
         let NodeKind::Control(n) = graph.node(id).kind else { return None };
         let control = &graph.controls()[n as usize];
         let (operands, first) = (graph.operands(id), control.kind.arrays(control.results()));
@@ -59,23 +91,28 @@ impl SunkControl {
             .collect();
         let (mut graphs, mut all, mut changed) = (Vec::new(), Vec::new(), false);
         for (which, inner) in control.graphs.iter().enumerate() {
-            let mut own = Inner { graph: Arc::clone(&inner.graph), operands: inner.operands.clone() };
-            let mut own_places = places.control(n, which);
-            let sunk = |at: usize| {
-                let operand = inner.operands[at] as usize;
-                positions[operand].as_ref().filter(|_| only_compares(&inner.graph, inner.graph.params()[at]))
+            let own_places = places.control(n, which);
+            let mut sunk: Vec<Option<(Value, &[NodeId])>> = Vec::with_capacity(inner.operands.len());
+            for (&operand, &param) in inner.operands.iter().zip(inner.graph.params()) {
+                let nodes = positions[operand as usize].as_ref().filter(|_| self.only_compares(&inner.graph, param));
+                sunk.push(nodes.map(|nodes| (operands[operand as usize], &nodes[..])));
+            }
+            let size = inner.graph.node_count();
+            let (own, own_places) = match sunk.iter().any(Option::is_some) && size <= self.left {
+                true => {
+                    self.left -= size;
+                    let (own, places) = with((graph, places), (inner, &own_places), &sunk);
+                    match self.graph(&own.graph, &places) {
+                        Some((graph, places)) => (Inner { graph: Arc::new(graph), ..own }, Arc::new(places)),
+                        None => (own, places),
+                    }
+                }
+                false => {
+                    let (graph, places) = self.inner(&inner.graph, &own_places);
+                    (Inner { graph, operands: inner.operands.clone() }, places)
+                }
             };
-            let sunk: Vec<Option<(Value, &[NodeId])>> = (0..inner.operands.len())
-                .map(|at| sunk(at).map(|nodes| (operands[inner.operands[at] as usize], &nodes[..])))
-                .collect();
-            if sunk.iter().any(Option::is_some) {
-                (own, own_places) = with((graph, places), (inner, &own_places), &sunk);
-                changed = true;
-            }
-            if let Some((graph, places)) = sink(&own.graph, &own_places) {
-                (own.graph, own_places) = (Arc::new(graph), Arc::new(places));
-                changed = true;
-            }
+            changed |= !Arc::ptr_eq(&own.graph, &inner.graph);
             graphs.push(own);
             all.push(own_places);
         }
@@ -84,6 +121,47 @@ impl SunkControl {
         }
         let kept = taken_operands(graphs.iter_mut(), first, operands.len());
         Some(SunkControl { control: Arc::new(Control { kind: control.kind, graphs }), places: all, kept })
+    }
+
+    /// True if comparisons alone read a value, also within control flow.
+    fn only_compares(&mut self, graph: &Arc<TracedGraph>, value: Value) -> bool {
+        let key = (Arc::as_ptr(graph), value);
+        if let Some(&known) = self.compared.get(&key) {
+            return known;
+        }
+        let found = self.compares(graph, value);
+        self.compared.insert(key, found);
+        found
+    }
+
+    fn compares(&mut self, graph: &TracedGraph, value: Value) -> bool {
+        let mut seen = vec![false; graph.value_count()];
+        seen[value.index()] = true;
+        for id in graph.node_ids() {
+            let node = graph.node(id);
+            let operands = graph.operands(id);
+            for at in (0..operands.len()).filter(|&at| seen[operands[at].index()]).collect::<SmallVec<[usize; 2]>>() {
+                match node.kind {
+                    NodeKind::Op(
+                        Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual | Op::Equal | Op::NotEqual,
+                        _,
+                    ) => {}
+                    NodeKind::Cast(_) | NodeKind::View(_) | NodeKind::Reshape => seen[node.first().index()] = true,
+                    NodeKind::Control(n) => {
+                        let control = &graph.controls()[n as usize];
+                        let mut inside = |inner: &Inner<ValueType>| {
+                            let mut params = inner.operands.iter().zip(inner.graph.params());
+                            params.all(|(&own, &param)| own as usize != at || self.only_compares(&inner.graph, param))
+                        };
+                        if at < control.kind.arrays(control.results()) || !control.graphs.iter().all(&mut inside) {
+                            return false;
+                        }
+                    }
+                    _ => return false,
+                }
+            }
+        }
+        !graph.outputs().iter().any(|output| seen[output.index()])
     }
 }
 
@@ -140,37 +218,4 @@ fn positions(graph: &TracedGraph, value: Value) -> Option<Vec<NodeId>> {
     }
     nodes.sort_unstable();
     counts.then_some(nodes)
-}
-
-/// True if comparisons alone read a value, also within control flow.
-fn only_compares(graph: &TracedGraph, value: Value) -> bool {
-    let mut seen = vec![false; graph.value_count()];
-    seen[value.index()] = true;
-    for id in graph.node_ids() {
-        let node = graph.node(id);
-        for at in (0..graph.operands(id).len())
-            .filter(|&at| seen[graph.operands(id)[at].index()])
-            .collect::<SmallVec<[usize; 2]>>()
-        {
-            match node.kind {
-                NodeKind::Op(
-                    Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual | Op::Equal | Op::NotEqual,
-                    _,
-                ) => {}
-                NodeKind::Cast(_) | NodeKind::View(_) | NodeKind::Reshape => seen[node.first().index()] = true,
-                NodeKind::Control(n) => {
-                    let control = &graph.controls()[n as usize];
-                    let inside = |inner: &Inner<ValueType>| {
-                        let mut params = inner.operands.iter().zip(inner.graph.params());
-                        params.all(|(&own, &param)| own as usize != at || only_compares(&inner.graph, param))
-                    };
-                    if at < control.kind.arrays(control.results()) || !control.graphs.iter().all(inside) {
-                        return false;
-                    }
-                }
-                _ => return false,
-            }
-        }
-    }
-    !graph.outputs().iter().any(|output| seen[output.index()])
 }

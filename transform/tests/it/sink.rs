@@ -103,3 +103,34 @@ graph (%0: f32[4], %1: i64[4]) {{
     assert!(sunk(&text("multiply %0, %2 : f32[4]", "%2")).is_none());
     assert!(sunk(&text("scatter add %0, %2, %0 : f32[4]", "%2")).is_none());
 }
+
+#[test]
+fn deep_control_flow_of_shared_graphs_takes_no_time() {
+    let mut text = "child @0 (%0: bool[], %1: i64[4]) {
+  %2 = literal #0 2_i64 : i64[]
+  %3 = less %1, %2 : bool[4]
+  return %3
+}
+"
+    .to_owned();
+    for deep in 1..30 {
+        let below = deep - 1;
+        text += &format!(
+            "child @{deep} (%0: bool[], %1: i64[4]) {{
+  $0 = cond true @{below} of [1, 2] false @{below} of [1, 2]
+  %2 = cond $0 %0, %0, %1 : bool[4]
+  return %2
+}}
+"
+        );
+    }
+    text += "graph (%0: bool[]) {
+  $0 = cond true @29 of [1, 2] false @29 of [1, 2]
+  %1 = iota axes [0] : i64[4]
+  %2 = cond $0 %0, %0, %1 : bool[4]
+  return %2
+}";
+    let graph: Graph<ValueType> = text.parse().unwrap();
+    let (out, _) = sink(&graph, &SourceLocs::default()).unwrap();
+    out.verify().unwrap();
+}
