@@ -82,8 +82,9 @@ fn long(gpu: &Gpu, program: &Program, fuse: bool) -> Result<bool> {
         let module =
             kernel.and_then(|kernel| wgsl::emit((&scheduled.nest, &kernel), step, &gpu.features(), &Pieces::default()));
         module.is_ok_and(|module| {
-            let emulated =
-                module.text.matches("= nd_fma64(").count() > 6 || module.text.matches("= nd_fma(").count() > 40;
+            // Of `nd_fma_by_f64`, 25 took minutes.
+            let most = [("= nd_fma64(", 6), ("= nd_fma_by_f64(", 12), ("= nd_fma(", 40)];
+            let emulated = most.into_iter().any(|(call, most)| module.text.matches(call).count() > most);
             // A module of 15,000 characters took minutes, one of 8,000 a second.
             module.text.len() > 12_000 || !gpu.features().fma && emulated
         })
