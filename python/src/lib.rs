@@ -20,6 +20,7 @@ mod operand;
 mod operators;
 mod place;
 mod public;
+mod scope;
 mod settings;
 mod signals;
 mod tables;

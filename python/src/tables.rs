@@ -78,14 +78,14 @@ impl ScanFunction {
         dtype: Option<DTypeArgument>,
         include_initial: bool,
     ) -> PyResult<PyArray> {
-        let rank = x.borrow().extents(py)?.rank();
+        let rank = x.get().extents(py)?.rank();
         let axis = match axis {
             Some(axis) => axis,
             None if rank == 1 => 0,
             None => return Err(wrong(format!("{}: of an array with {rank} axes `axis` is needed", self.0))),
         };
         let asked = Asked { dtype: dtype.map(|dtype| dtype.0), include_initial, ..Asked::default() };
-        let x = x.borrow().operand(py)?;
+        let x = x.get().operand(py)?;
         finish(py, operation(|| dynamic::scan::<AnyOperand>(self.0, x, axis, asked)))
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::array::{PyArray, operation};
 use crate::operand::OperandArgument;
+use crate::scope::FunctionScope;
 use crate::traced::{exprs, finish, kept, list, raised};
 use ndjit::dynamic;
 use ndjit::operand::ArrayLike;
@@ -14,6 +15,7 @@ use pyo3::types::{PyList, PyTuple};
 fn called<const N: usize>(function: &Bound<'_, PyAny>, lists: [&[Expr]; N]) -> Vec<Expr> {
     let py = function.py();
     let call = || {
+        let _scope = FunctionScope::enter();
         let lists = lists.into_iter().map(|own| list(py, own)).collect::<PyResult<Vec<_>>>()?;
         exprs(&function.call1(PyTuple::new(py, lists)?)?)
     };
