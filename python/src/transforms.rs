@@ -99,6 +99,13 @@ pub fn _vmap<'py>(
     list(py, &operation(|| dynamic::vmap(named(what), &given, lanes, |own| called(function, [own]))))
 }
 
+/// Whether each output of a lane depends on values of the lane.
+#[pyfunction]
+pub fn _depend(py: Python<'_>, what: &str, outputs: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    let (outputs, on) = (exprs(outputs)?, exprs(on)?);
+    operation(|| dynamic::depend(named(what), &outputs, &on)).map_err(|error| raised(py, &error))
+}
+
 /// Values that are constants of derivatives.
 #[pyfunction]
 pub fn _stop_gradient<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
