@@ -283,7 +283,7 @@ impl<'py> NestedNumbers<'py> {
                 let (low, high) = dtype.int_range().unwrap_or_default();
                 let in_range = |x: &Bound<'_, PyAny>| match x.extract::<i128>() {
                     Ok(number) if low <= number && number <= high => Ok(number),
-                    _ => Err(PyOverflowError::new_err(format!("{x} is out of the range of {}", dtype.row().long))),
+                    _ => Err(PyOverflowError::new_err(out_of_range(x, dtype))),
                 };
                 match dtype {
                     DType::U64 => Array::from_shape_vec(shape, all(&leaves, |x| Ok(in_range(x)? as u64))?),
@@ -391,6 +391,19 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
             Ok(operation(|| ndjit::cast(&array, dtype)))
         }
         _ => Ok(array),
+    }
+}
+
+/// The message of an integer that a dtype does not have, with one that does.
+fn out_of_range(x: &Bound<'_, PyAny>, dtype: DType) -> String {
+    let what = format!("{x} is out of the range of {}", dtype.row().long);
+    let holds = |wide: &DType| {
+        let range = wide.int_range().zip(x.extract::<i128>().ok());
+        wide.bytes() > dtype.bytes() && range.is_some_and(|((low, high), x)| low <= x && x <= high)
+    };
+    match [DType::I16, DType::I32, DType::I64, DType::U64].iter().find(|wide| holds(wide)) {
+        Some(wide) => format!("{what}; ask for `dtype=ndjit.{}`", wide.row().long),
+        None => what,
     }
 }
 

@@ -147,11 +147,15 @@ impl<'py> FromPyObject<'_, 'py> for IntegersArgument {
     type Error = PyErr;
 
     fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<IntegersArgument> {
-        if let Ok(one) = x.extract::<isize>() {
-            return Ok(IntegersArgument(vec![one]));
+        match x.extract::<isize>() {
+            Ok(one) => return Ok(IntegersArgument(vec![one])),
+            // A traced value is no sequence of integers either.
+            Err(raised) if x.is_instance_of::<PyArray>() => return Err(raised),
+            Err(_) => {}
         }
         match x.extract::<Vec<isize>>() {
             Ok(several) => Ok(IntegersArgument(several)),
+            Err(raised) if raised.is_instance(x.py(), &x.py().import("ndjit")?.getattr("TracedError")?) => Err(raised),
             Err(_) => Err(wrong_type(format!("an integer or a tuple of integers is needed, not {}", x.repr()?))),
         }
     }

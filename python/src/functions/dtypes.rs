@@ -1,9 +1,9 @@
 //! Functions on dtypes.
 
-use crate::array::{PyArray, device, operation};
+use crate::array::{PyArray, device, finish, operation};
 use crate::dtype::{DTypeArgument, PyDType, object};
 use crate::error::{OrRaise, wrong_type};
-use crate::operand::{number, value_type};
+use crate::operand::{OperandArgument, number, value_type};
 use crate::settings::policy;
 use ndjit::{DType, DTypeSet, ValueType};
 use pyo3::prelude::*;
@@ -31,9 +31,14 @@ fn dtype_of(x: &Bound<'_, PyAny>) -> PyResult<DType> {
 /// The array, converted to a dtype.
 #[pyfunction]
 #[pyo3(signature = (x, dtype, /, *, copy=true, device=None))]
-pub fn astype(x: &Bound<'_, PyArray>, dtype: DTypeArgument, copy: bool, device: Option<&str>) -> PyResult<Py<PyArray>> {
+pub fn astype(x: &Bound<'_, PyAny>, dtype: DTypeArgument, copy: bool, device: Option<&str>) -> PyResult<Py<PyArray>> {
     self::device(device)?;
-    PyArray::astype(x, dtype, copy)
+    match x.cast::<PyArray>() {
+        Ok(x) => PyArray::astype(x, dtype, copy),
+        Err(_) => {
+            PyArray::astype(&Bound::new(x.py(), finish(x.py(), x.extract::<OperandArgument>()?.0)?)?, dtype, copy)
+        }
+    }
 }
 
 /// The dtype of an operation on these arrays, dtypes and numbers, under the current policy.
