@@ -84,7 +84,7 @@ impl Request {
                 match (missing, !matches!(self.function, AxisFunction::Reduction(_))) {
                     (true, false) if rank == 0 => error.help(Help::default().code(Code::NoAxes)),
                     (true, false) => error.help(Help::from("name one of these axes, or ").code(Code::AllAxes)),
-                    (true, true) if rank == 0 => error.help("`x.reshape(1)` has one"),
+                    (true, true) if rank == 0 => error.help(Help::default().code(Code::Reshape(&[1])).text(" has one")),
                     _ => error,
                 }
             }),

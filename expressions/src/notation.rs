@@ -1,7 +1,7 @@
 //! The notation of expressions, in which errors and explanations of the library are printed.
 
 use ndjit::explain::Origin;
-use ndjit::help::{Code, HelpNotation, one_of};
+use ndjit::help::{Code, HelpNotation, one_of, tuple};
 use ndjit::{Error, ErrorCode, Explanation};
 
 /// The notation of expressions.
@@ -24,6 +24,11 @@ impl HelpNotation for ExpressionNotation {
             Code::Bools => "`True` or `False`".to_owned(),
             Code::Power => "`x ** y`".to_owned(),
             Code::DTypes(dtypes) => one_of(dtypes),
+            Code::ReduceAll(reduction) => format!("`{reduction}(y)`"),
+            Code::IsPositive => "`x > 0`".to_owned(),
+            Code::IsNonzero => "`x != 0`".to_owned(),
+            Code::Select(arguments) => format!("`where({arguments})`"),
+            Code::Reshape(extents) => format!("`reshape(x, {})`", tuple(extents)),
         }
     }
 }

@@ -95,11 +95,27 @@ pub enum Code {
     Power,
     /// One of these dtypes.
     DTypes(Vec<DType>),
+    /// A reduction of all elements.
+    ReduceAll(&'static str),
+    /// The comparison with 0 by which a number is positive.
+    IsPositive,
+    /// The comparison with 0 by which a number is another one.
+    IsNonzero,
+    /// The selection by a mask, of these arguments.
+    Select(&'static str),
+    /// The array in another shape.
+    Reshape(&'static [isize]),
 }
 
 /// The names of dtypes, of which one is to be chosen.
 pub fn one_of(dtypes: &[DType]) -> String {
     dtypes.iter().map(|dtype| format!("`{dtype}`")).collect::<Vec<String>>().join(" or ")
+}
+
+/// The extents of a shape, as Python writes a tuple of several.
+pub fn tuple(extents: &[isize]) -> String {
+    let listed = extents.iter().map(isize::to_string).collect::<Vec<String>>().join(", ");
+    if extents.len() == 1 { listed } else { format!("({listed})") }
 }
 
 /// The code of a front end.
@@ -125,6 +141,12 @@ impl HelpNotation for RustNotation {
             Code::Bools => "`true` or `false`".to_owned(),
             Code::Power => "`pow(x, y)`".to_owned(),
             Code::DTypes(dtypes) => one_of(dtypes),
+            Code::ReduceAll(reduction) => format!("`{reduction}(y, ..)`"),
+            Code::IsPositive => "`x.gt(0)`".to_owned(),
+            Code::IsNonzero => "`x.ne(0)`".to_owned(),
+            Code::Select(arguments) => format!("`where_({arguments})`"),
+            Code::Reshape([extent]) => format!("`x.reshape({extent})`"),
+            Code::Reshape(extents) => format!("`x.reshape({extents:?})`"),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::dtype::{DTypeArgument, PyDType, object};
 use crate::error::{OrRaise, wrong, wrong_type};
+use crate::scope::FunctionScope;
 use crate::signals::detached;
 use crate::{capsule, elements, place, settings, traced};
 use ndjit::dynamic::{self, TracedRef};
@@ -12,12 +13,16 @@ use ndjit::{Array, DType, Device, Shape};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::sync::{Mutex, PoisonError};
 
 /// An array: elements of one dtype, or an operation that computes them when they are read. Operations take and give values:
 /// a slice is no view into its array, and `x[k] = v` changes only what the name `x` refers to.
-#[pyclass(module = "ndjit", name = "Array", weakref)]
+#[pyclass(frozen, module = "ndjit", name = "Array", weakref)]
 pub struct PyArray {
-    value: ArrayValue,
+    /// Locked for a copy or an exchange only: code of Python, and other threads, may set the handle at any other time.
+    value: Mutex<ArrayValue>,
+    /// The traced function that made the handle.
+    scope: FunctionScope,
 }
 
 /// What an array of Python refers to.
@@ -112,7 +117,7 @@ pub fn finish(py: Python<'_>, made: impl Operand) -> PyResult<PyArray> {
         return Err(traced::raised(py, error));
     }
     let array = if array.is_weak() { operation(|| ndjit::cast(&array, array.dtype())) } else { array };
-    Ok(PyArray { value: ArrayValue::Array(array) })
+    Ok(PyArray::from(ArrayValue::Array(array)))
 }
 
 /// The arrays of results.
@@ -122,45 +127,51 @@ pub fn finish_all<R: Operand>(py: Python<'_>, arrays: impl IntoIterator<Item = R
 
 impl From<TracedRef> for PyArray {
     fn from(value: TracedRef) -> PyArray {
-        PyArray { value: ArrayValue::Traced(value) }
+        PyArray::from(ArrayValue::Traced(value))
+    }
+}
+
+impl From<ArrayValue> for PyArray {
+    fn from(value: ArrayValue) -> PyArray {
+        PyArray { value: Mutex::new(value), scope: FunctionScope::current() }
     }
 }
 
 impl PyArray {
     /// The value.
-    pub fn value(&self) -> &ArrayValue {
-        &self.value
+    pub fn value(&self) -> ArrayValue {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The value as an array with elements, for what reads them: `what`, with a way to do without.
-    pub fn array(&self, py: Python<'_>, what: &str, instead: &str) -> PyResult<&Array> {
-        match &self.value {
+    pub fn array(&self, py: Python<'_>, what: &str, instead: &str) -> PyResult<Array> {
+        match self.value() {
             ArrayValue::Array(array) => Ok(array),
-            ArrayValue::Traced(x) => Err(traced::no_elements(py, *x, what, instead)),
+            ArrayValue::Traced(x) => Err(traced::no_elements(py, x, what, instead)),
         }
     }
 
     /// The value as an operand. After its trace a traced value is an exception.
     pub fn operand(&self, py: Python<'_>) -> PyResult<AnyOperand> {
-        match &self.value {
+        match self.value() {
             ArrayValue::Array(array) => Ok(array.operand()),
-            ArrayValue::Traced(x) => traced::value(py, *x).map(AnyOperand::Expr),
+            ArrayValue::Traced(x) => traced::value(py, x).map(AnyOperand::Expr),
         }
     }
 
     /// The dtype of the elements.
     pub fn element(&self, py: Python<'_>) -> PyResult<DType> {
-        match &self.value {
+        match self.value() {
             ArrayValue::Array(array) => Ok(array.dtype()),
-            ArrayValue::Traced(x) => traced::value(py, *x).map(|x| x.dtype()),
+            ArrayValue::Traced(x) => traced::value(py, x).map(|x| x.dtype()),
         }
     }
 
     /// The extents.
     pub fn extents(&self, py: Python<'_>) -> PyResult<Shape> {
-        match &self.value {
+        match self.value() {
             ArrayValue::Array(array) => Ok(array.shape().clone()),
-            ArrayValue::Traced(x) => traced::value(py, *x).map(|x| x.shape()),
+            ArrayValue::Traced(x) => traced::value(py, x).map(|x| x.shape()),
         }
     }
 
@@ -171,7 +182,10 @@ impl PyArray {
     /// Sets the handle to another array of the same dtype and shape.
     pub fn rebind(slf: &Bound<'_, Self>, other: PyArray) -> PyResult<()> {
         let py = slf.py();
-        let mut handle = slf.borrow_mut();
+        let (handle, made) = (slf.get(), other.value());
+        if matches!(made, ArrayValue::Traced(_)) && handle.scope != FunctionScope::current() {
+            return Err(traced::captured(py));
+        }
         let (own, dtype) = (handle.element(py)?, other.element(py)?);
         if own != dtype {
             let (own, other) = (own.row().long, dtype.row().long);
@@ -181,9 +195,8 @@ impl PyArray {
         if own != shape {
             return Err(wrong(format!("the result has shape {shape}, which an array of shape {own} does not hold")));
         }
-        let former = std::mem::replace(&mut handle.value, other.value);
+        let former = std::mem::replace(&mut *handle.value.lock().unwrap_or_else(PoisonError::into_inner), made);
         // Memory of another library is released by its code, which may use this array.
-        drop(handle);
         drop(former);
         Ok(())
     }
@@ -191,7 +204,7 @@ impl PyArray {
     /// Computes the elements, without the lock of the interpreter, for `what`.
     pub fn evaluated(slf: &Bound<'_, Self>, what: &str, instead: &str) -> PyResult<Array> {
         let py = slf.py();
-        let value = slf.borrow().array(py, what, instead)?.clone();
+        let value = slf.get().array(py, what, instead)?;
         detached(py, || value.eval().map(drop))?.or_raise(py)?;
         Ok(value)
     }
@@ -265,7 +278,7 @@ impl PyArray {
 
     #[getter]
     fn device(&self) -> String {
-        match &self.value {
+        match self.value() {
             ArrayValue::Array(array) => device_name(array.device()),
             ArrayValue::Traced(_) => device_name(Device::CPU),
         }
@@ -306,18 +319,13 @@ impl PyArray {
     #[pyo3(signature = (dtype, /, *, copy=true))]
     pub fn astype(slf: &Bound<'_, Self>, dtype: DTypeArgument, copy: bool) -> PyResult<Py<PyArray>> {
         let py = slf.py();
-        let own = slf.borrow().element(py)?;
+        let own = slf.get().element(py)?;
         if own == dtype.0 {
             // Another handle, or the same one.
-            return if copy { Py::new(py, slf.borrow().__copy__()) } else { Ok(slf.clone().unbind()) };
+            return if copy { Py::new(py, slf.get().__copy__()) } else { Ok(slf.clone().unbind()) };
         }
-        if own.is_complex() && !dtype.0.is_complex() && dtype.0 != DType::Bool {
-            return Err(wrong_type(format!(
-                "complex numbers do not become {}; take `ndjit.real` or `ndjit.abs` of them",
-                dtype.0.row().long
-            )));
-        }
-        let value = slf.borrow().operand(py)?;
+        elements::check_real(own, dtype.0)?;
+        let value = slf.get().operand(py)?;
         Py::new(py, computed!(py, ndjit::cast(value, dtype.0))?)
     }
 
@@ -337,7 +345,7 @@ impl PyArray {
 
     /// Computes the elements now, and waits for them.
     fn block_until_ready<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        let value = slf.borrow().value.clone();
+        let value = slf.get().value();
         // What a trace computes is ready when it runs.
         if let ArrayValue::Array(array) = value {
             detached(slf.py(), || array.block_until_ready().map(drop))?.or_raise(slf.py())?;
@@ -347,7 +355,7 @@ impl PyArray {
 
     /// Why the array has its dtype: the operations not yet computed, with the rule of each.
     fn explain_dtype(&self, py: Python<'_>) -> PyResult<String> {
-        let text = match &self.value {
+        let text = match self.value() {
             ArrayValue::Array(array) => array.explain_dtype().or_raise(py)?.to_string(),
             ArrayValue::Traced(x) => return Ok(x.expr().and_then(|x| x.explain_dtype()).or_raise(py)?.to_string()),
         };
@@ -392,7 +400,7 @@ impl PyArray {
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (dtype, shape) = (slf.borrow().element(slf.py())?, slf.borrow().extents(slf.py())?);
+        let (dtype, shape) = (slf.get().element(slf.py())?, slf.get().extents(slf.py())?);
         if !dtype.is_int() || shape.rank() != 0 {
             return Err(wrong_type("only an array of an integer dtype without axes is an index"));
         }
@@ -404,33 +412,32 @@ impl PyArray {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if slf.borrow().extents(slf.py())?.rank() == 0 {
+        if slf.get().extents(slf.py())?.rank() == 0 {
             return Err(wrong_type("an array without axes has no elements to iterate over"));
         }
-        let traced = matches!(slf.borrow().value, ArrayValue::Traced(_));
+        let traced = matches!(slf.get().value(), ArrayValue::Traced(_));
         let value = match traced {
             false => Self::evaluated(slf, "iterate", READ)?.operand(),
-            true => slf.borrow().operand(slf.py())?,
+            true => slf.get().operand(slf.py())?,
         };
         let parts = operation(|| ndjit::unstack(value, 0)).or_raise(slf.py())?;
         finish_all(slf.py(), parts)?.into_pyobject(slf.py())?.call_method0("__iter__")
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        if let ArrayValue::Traced(x) = slf.borrow().value {
+        if let ArrayValue::Traced(x) = slf.get().value() {
             return Ok(traced::described(x));
         }
         let value = Self::evaluated(slf, "repr", READ)?;
         let text = value.to_string().replace('\n', "\n       ");
         let dtype = value.dtype().row().long;
         // The shape of no elements does not show.
-        let shape = if value.is_empty() { format!(", shape={}", slf.borrow().shape(slf.py())?) } else { String::new() };
+        let shape = if value.is_empty() { format!(", shape={}", slf.get().shape(slf.py())?) } else { String::new() };
         Ok(format!("Array({text}, dtype={dtype}{shape})"))
     }
 
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        // The handle is free while elements are computed.
-        let value = slf.borrow().value.clone();
+        let value = slf.get().value();
         match value {
             ArrayValue::Traced(x) => Ok(traced::described(x)),
             ArrayValue::Array(_) => Ok(Self::evaluated(slf, "str", READ)?.to_string()),
@@ -439,7 +446,7 @@ impl PyArray {
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let rank = slf.borrow().extents(py)?.rank();
+        let rank = slf.get().extents(py)?.rank();
         match rank {
             _ if spec.is_empty() => Ok(Self::__str__(slf)?.into_pyobject(py)?.into_any()),
             0 => py.import("builtins")?.call_method1("format", (Self::item(slf)?, spec)),
@@ -452,7 +459,7 @@ impl PyArray {
     }
 
     fn __copy__(&self) -> PyArray {
-        PyArray { value: self.value.clone() }
+        PyArray::from(self.value())
     }
 
     #[pyo3(signature = (_memo, /))]

@@ -11,8 +11,9 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyCapsule, PyDict, PyType};
 use std::ffi::CStr;
+use std::ops::Range;
 
 /// The host, as `__dlpack_device__` gives it: `kDLCPU`, and the device's number.
 pub const HOST: (i32, i32) = (1, 0);
@@ -57,6 +58,12 @@ pub fn export(py: Python<'_>, tensor: ManagedTensor, versioned: bool) -> PyResul
     // SAFETY: the pointer is not null, the name is static, and the result is a new reference or null with an exception set. `release`
     // is called where the capsule dies with this name.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(raw, name.as_ptr(), Some(release))) }
+}
+
+/// Whether an object is of NumPy's class itself, which says the truth about its memory.
+pub fn is_ndarray(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    Ok(x.get_type().is(NDARRAY.import(x.py(), "numpy", "ndarray")?))
 }
 
 /// Takes the tensor out of a capsule.
@@ -116,12 +123,40 @@ fn taken(capsule: &Bound<'_, PyAny>) -> PyResult<ManagedTensor> {
     }
 }
 
-/// Calls `write` with the elements of NumPy's array `into`, if it has this type and shape, and is writable and in row-major order.
+/// The addresses of a tensor's elements, from the lowest to the highest.
+pub fn addresses(tensor: &ManagedTensor) -> Range<usize> {
+    let tensor = tensor.dl_tensor();
+    let bytes = usize::from(tensor.dtype.bits).div_ceil(8) * usize::from(tensor.dtype.lanes);
+    let (mut low, mut high) = (tensor.data.addr().wrapping_add(tensor.byte_offset as usize), bytes);
+    high = high.wrapping_add(low);
+    let mut step = 1;
+    for axis in (0..usize::try_from(tensor.ndim).unwrap_or(0)).rev() {
+        // SAFETY: a tensor has `ndim` extents, and as many strides unless they are null, as its importer was promised.
+        let (extent, stride) = unsafe {
+            let extent = *tensor.shape.add(axis);
+            (extent, if tensor.strides.is_null() { step } else { *tensor.strides.add(axis) })
+        };
+        step = step.wrapping_mul(extent);
+        if extent <= 0 {
+            return 0..0;
+        }
+        let reach = (extent - 1).wrapping_mul(stride).unsigned_abs() as usize * bytes;
+        if stride < 0 { low = low.wrapping_sub(reach) } else { high = high.wrapping_add(reach) }
+    }
+    low..high
+}
+
+/// Calls `write` with the elements of NumPy's array `into`, if it has this type and shape, is writable, in row-major order, and
+/// shares no byte with the memory that is `read` meanwhile.
 pub fn with_elements<T: Element, R>(
     into: &Bound<'_, PyAny>,
     shape: &[usize],
+    read: &[Range<usize>],
     write: impl FnOnce(&mut [T]) -> R,
 ) -> PyResult<Option<R>> {
+    if !is_ndarray(into)? {
+        return Ok(None);
+    }
     let interface = into.getattr(intern!(into.py(), "__array_interface__"))?.cast_into::<PyDict>()?;
     let item = |name: &str| interface.get_item(name)?.ok_or_else(|| wrong(format!("an array without {name}")));
     let (address, is_read_only): (usize, bool) = item("data")?.extract()?;
@@ -136,11 +171,13 @@ pub fn with_elements<T: Element, R>(
         && !is_read_only
         && first.is_aligned();
     let size: usize = shape.iter().product();
-    if !fits || size == 0 {
+    let end = address.saturating_add(size.saturating_mul(size_of::<T>()));
+    let is_read = read.iter().any(|read| read.start < end && address < read.end);
+    if !fits || is_read || size == 0 {
         return Ok(None);
     }
     // SAFETY: NumPy's array has `size` elements of this type from there on, contiguous, aligned and writable, as checked, and any
-    // bytes are a value of a number. `into` holds them until the end of this call. Callers pass no array that they read meanwhile;
-    // as for NumPy's own functions, other threads of the user that access them are the user's error.
+    // bytes are a value of a number. `into`, of the class `ndarray` itself, holds them until the end of this call. What is read
+    // meanwhile is elsewhere, as checked; as for NumPy's own functions, other threads of the user that access them are the user's error.
     Ok(Some(write(unsafe { std::slice::from_raw_parts_mut(first, size) })))
 }

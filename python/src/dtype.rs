@@ -5,7 +5,6 @@ use ndjit::{DType, Kind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The type of an array's elements. `ndjit.float32` and NumPy's are equal, and NumPy accepts either.
 #[pyclass(frozen, module = "ndjit", name = "DType")]
@@ -112,16 +111,18 @@ impl PyDType {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        // Neither names of dtypes nor types of Python's numbers are dtypes.
-        let named =
-            other.is_instance_of::<PyString>() || other.cast::<PyType>().is_ok_and(|ty| of_builtin(ty).is_some());
-        !named && other.extract::<DTypeArgument>().is_ok_and(|other| other.0 == self.0)
+        if let Ok(name) = other.cast::<PyString>() {
+            // Its own name only: the hash is that of the name.
+            return name.to_str().is_ok_and(|name| name == self.name());
+        }
+        // Types of Python's numbers are no dtypes.
+        let is_builtin = other.cast::<PyType>().is_ok_and(|ty| of_builtin(ty).is_some());
+        !is_builtin && other.extract::<DTypeArgument>().is_ok_and(|other| other.0 == self.0)
     }
 
-    fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.name().hash(&mut hasher);
-        hasher.finish()
+    /// That of the name, which is equal.
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        PyString::intern(py, self.name()).hash()
     }
 
     fn __repr__(&self) -> String {

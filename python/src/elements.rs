@@ -9,10 +9,15 @@ use ndjit::{Array, Complex, DType, Element, Kind, Shape, ValueType, bf16, f16};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyBufferError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PySequence, PyString};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PySequence, PyString};
 
 /// The deepest nesting of sequences: the maximum rank of NumPy.
-const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
+
+/// The exception of sequences in sequences without an end.
+pub fn too_deep() -> PyErr {
+    wrong_type(format!("sequences are nested more than {DEEPEST} deep; does one hold itself?"))
+}
 
 /// Calls a macro with the Rust type of a dtype.
 #[macro_export]
@@ -214,12 +219,14 @@ impl<'py> NestedNumbers<'py> {
                 Some(other) => operation(|| ndjit::promote_types(other, ty)).or_raise(x.py())?,
             });
             let bare = self.bare;
-            self.visit(&x.call_method0("tolist")?, depth, first)?;
+            // The object's own `tolist` may give the object.
+            self.visit(&nested(x.py(), &array)?, depth, first)?;
             self.bare = bare;
             return Ok(());
         }
         let sequence = match x.cast::<PySequence>() {
-            Ok(sequence) if !x.is_instance_of::<PyString>() && depth < DEEPEST => sequence,
+            Ok(_) if depth == DEEPEST => return Err(too_deep()),
+            Ok(sequence) if !x.is_instance_of::<PyString>() => sequence,
             _ => return Err(wrong_type(format!("no array is made of {}", x.get_type().name()?))),
         };
         let length = sequence.len()?;
@@ -276,7 +283,7 @@ impl<'py> NestedNumbers<'py> {
                 let (low, high) = dtype.int_range().unwrap_or_default();
                 let in_range = |x: &Bound<'_, PyAny>| match x.extract::<i128>() {
                     Ok(number) if low <= number && number <= high => Ok(number),
-                    _ => Err(PyOverflowError::new_err(format!("{x} is out of the range of {}", dtype.row().long))),
+                    _ => Err(PyOverflowError::new_err(out_of_range(x, dtype))),
                 };
                 match dtype {
                     DType::U64 => Array::from_shape_vec(shape, all(&leaves, |x| Ok(in_range(x)? as u64))?),
@@ -286,9 +293,7 @@ impl<'py> NestedNumbers<'py> {
                 }
             }
             (Kind::Complex, Kind::Complex) => Array::from_shape_vec(shape, all(&leaves, complex)?),
-            (Kind::Complex, _) => {
-                return Err(wrong_type(format!("complex numbers do not become {}", dtype.row().long)));
-            }
+            (Kind::Complex, _) => return check_real(DType::C128, dtype).and_then(|()| Err(wrong("no real numbers"))),
             // Integers round once: those of more than 53 bits are 64-bit integers first.
             (Kind::Int | Kind::UInt, _) if leaves.iter().all(|x| x.extract::<i64>().is_ok()) => {
                 Array::from_shape_vec(shape, all(&leaves, |x| x.extract::<i64>())?)
@@ -344,7 +349,7 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
         _ => Ok(()),
     };
     let array = if let Ok(array) = x.cast::<PyArray>() {
-        array.borrow().array(py, "asarray", crate::traced::NUMPY)?.clone()
+        array.get().array(py, "asarray", crate::traced::NUMPY)?
     } else if x.hasattr("__dlpack__")? {
         match capsule::import(x) {
             Ok(tensor) => from_tensor(py, tensor, copy)?,
@@ -361,12 +366,15 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
         }
     } else if x.hasattr("__array__")? {
         // Scalars of NumPy, and arrays of libraries without DLPack.
-        let options = PyDict::new(py);
-        if let Some(dtype) = dtype {
-            options.set_item("dtype", of_numpy(py, dtype)?)?;
-        }
-        let array = py.import("numpy")?.call_method("asarray", (x,), Some(&options))?;
-        return from_object(&array, dtype, copy);
+        let array = py.import("numpy")?.call_method1("asarray", (x,))?;
+        let is_of_objects = || array.getattr("dtype")?.getattr("kind")?.eq("O");
+        return match dtype {
+            // Numbers of Python are what NumPy makes of them.
+            Some(dtype) if is_of_objects()? => {
+                from_object(&array.call_method1("astype", (of_numpy(py, dtype)?,))?, None, copy)
+            }
+            _ => from_object(&array, dtype, copy),
+        };
     } else if let Some(array) = from_buffer(x)? {
         copied()?;
         array
@@ -379,9 +387,34 @@ pub fn from_object(x: &Bound<'_, PyAny>, dtype: Option<DType>, copy: Option<bool
             if copy == Some(false) {
                 return Err(wrong(format!("{} becomes {} by a copy only", array.dtype().row().long, dtype.row().long)));
             }
+            check_real(array.dtype(), dtype)?;
             Ok(operation(|| ndjit::cast(&array, dtype)))
         }
         _ => Ok(array),
+    }
+}
+
+/// The message of an integer that a dtype does not have, with one that does.
+fn out_of_range(x: &Bound<'_, PyAny>, dtype: DType) -> String {
+    let what = format!("{x} is out of the range of {}", dtype.row().long);
+    let holds = |wide: &DType| {
+        let range = wide.int_range().zip(x.extract::<i128>().ok());
+        wide.bytes() > dtype.bytes() && range.is_some_and(|((low, high), x)| low <= x && x <= high)
+    };
+    match [DType::I16, DType::I32, DType::I64, DType::U64].iter().find(|wide| holds(wide)) {
+        Some(wide) => format!("{what}; ask for `dtype=ndjit.{}`", wide.row().long),
+        None => what,
+    }
+}
+
+/// Checks that a conversion drops no imaginary parts.
+pub fn check_real(from: DType, to: DType) -> PyResult<()> {
+    match from.is_complex() && !to.is_complex() && to != DType::Bool {
+        true => Err(wrong_type(format!(
+            "complex numbers do not become {}; take `ndjit.real` or `ndjit.abs` of them",
+            to.row().long
+        ))),
+        false => Ok(()),
     }
 }
 
@@ -394,7 +427,10 @@ fn native<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     }
     match dtype.getattr("isnative")?.is_truthy()? {
         true => Ok(None),
-        false => x.call_method1("astype", (dtype.call_method1("newbyteorder", ("=",))?,)).map(Some),
+        // NumPy's array, whose dtype it now is: `astype` of another class may give the object itself.
+        false => {
+            x.py().import("numpy")?.call_method1("array", (x, dtype.call_method1("newbyteorder", ("=",))?)).map(Some)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::array::{PyArray, finish, operation};
 use crate::elements;
 use crate::error::{OrRaise, raised, raised_as, wrong_type};
 use crate::evaluated;
-use crate::operand::operand;
+use crate::operand::{self, operand};
 use crate::signals::detached;
 use crate::traced::no_elements;
 use ndjit::dynamic::{self, Index, TracedRef};
@@ -35,6 +35,17 @@ struct ArrayKey {
     shape: Shape,
 }
 
+impl ArrayKey {
+    fn of(operand: AnyOperand) -> ArrayKey {
+        let (dtype, shape) = (operand::dtype(&operand), operand::shape(&operand));
+        // No elements, as in an empty list, are no indices, whatever their dtype.
+        match dtype == DType::Bool || dtype.is_int() || shape.size() != Ok(0) {
+            true => ArrayKey { operand, dtype, shape },
+            false => ArrayKey { operand: operation(|| ndjit::cast(operand, DType::I64)), dtype: DType::I64, shape },
+        }
+    }
+}
+
 /// A part of an index, in the library's terms.
 enum KeyPart {
     Slice(Slice),
@@ -52,19 +63,18 @@ fn written<'a, 'py>(x: &'a Bound<'py, PyAny>) -> PyResult<WrittenKey<'a, 'py>> {
         return Ok(WrittenKey::Plain(Slice::Ellipsis));
     }
     if let Ok(array) = x.cast::<PyArray>() {
-        let (array, py) = (array.borrow(), x.py());
-        let (operand, dtype, shape) = (array.operand(py)?, array.element(py)?, array.extents(py)?);
-        return Ok(WrittenKey::Array(ArrayKey { operand, dtype, shape }));
+        let (array, py) = (array.get(), x.py());
+        return Ok(WrittenKey::Array(ArrayKey::of(array.operand(py)?)));
     }
     let is_number = x.is_instance_of::<PyInt>() && !x.is_instance_of::<PyBool>();
     if is_number || !x.is_instance_of::<PyBool>() && !x.hasattr("shape")? && x.hasattr("__index__")? {
         let index = x.call_method0("__index__")?;
-        return Ok(WrittenKey::Plain(Slice::Index(index.extract().unwrap_or(isize::MAX))));
+        let number = index.extract().map_err(|_| PyIndexError::new_err(format!("no axis has an index {index}")))?;
+        return Ok(WrittenKey::Plain(Slice::Index(number)));
     }
     match elements::from_object(x, None, None) {
         Ok(array) if array.dtype() == DType::Bool || array.dtype().is_int() || array.is_empty() => {
-            let (operand, dtype, shape) = ((&array).operand(), array.dtype(), array.shape().clone());
-            Ok(WrittenKey::Array(ArrayKey { operand, dtype, shape }))
+            Ok(WrittenKey::Array(ArrayKey::of(array.operand())))
         }
         _ => Err(wrong_type(format!(
             "indices are integers, slices, `...`, `None`, and arrays of integers or bools, not {}",
@@ -214,15 +224,11 @@ fn put(
     put: fn(At<AnyOperand>, AnyOperand) -> AnyOperand,
 ) -> PyResult<PyArray> {
     let py = x.py();
-    let shape = x.borrow().extents(py)?;
+    let shape = x.get().extents(py)?;
     let value = updates(value)?;
     // As in NumPy several values are put at the elements of a mask one by one; one is put everywhere.
-    let one = match &value {
-        AnyOperand::Array(value) => value.shape().rank() == 0,
-        AnyOperand::Expr(value) => value.shape().rank() == 0,
-        AnyOperand::Scalar(_) => true,
-    };
-    let (array, parts, expanded) = masked(x.borrow().operand(py)?, parts(key, &shape)?);
+    let one = operand::shape(&value).rank() == 0;
+    let (array, parts, expanded) = masked(x.get().operand(py)?, parts(key, &shape)?);
     let indices = indices(py, parts, one)?;
     compute_indices(py, &indices)?;
     let result = operation(|| put(dynamic::at(array, indices), value));
@@ -289,7 +295,7 @@ macro_rules! puts {
         impl ArrayAtIndex {
             /// The elements at the index: `x[k]`.
             fn get(&self, py: Python<'_>) -> PyResult<PyArray> {
-                self.array.borrow(py).__getitem__(py, self.key.bind(py))
+                self.array.get().__getitem__(py, self.key.bind(py))
             }
 
             $(

@@ -9,8 +9,9 @@ use crate::error::{wrong, wrong_type};
 use crate::lowered::{JitCounts, PyFunctionStats, PyLowered};
 use crate::operand::number;
 use crate::public::without_own_frames;
+use crate::scope::FunctionScope;
 use crate::signals::detached;
-use crate::trees::{LeafVisitor, flatten, unflatten};
+use crate::trees::{LeafVisitor, flatten, typed_key, unflatten};
 use crate::{place, settings, traced};
 use ndjit::dynamic::{self, DynamicJitted, DynamicResults, TracedRef};
 use ndjit::jit::{Arg, Input};
@@ -114,9 +115,9 @@ impl std::fmt::Display for ArgumentName<'_> {
 impl<'py> LeafVisitor<'py> for ReadArguments<'_, 'py> {
     fn leaf(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         if let Ok(array) = x.cast::<PyArray>() {
-            self.leaves.push(match array.borrow().value() {
-                ArrayValue::Array(array) => JitArgument::Array(array.clone()),
-                ArrayValue::Traced(x) => JitArgument::Traced(*x),
+            self.leaves.push(match array.get().value() {
+                ArrayValue::Array(array) => JitArgument::Array(array),
+                ArrayValue::Traced(x) => JitArgument::Traced(x),
             });
         } else if let Some(number) = number(x)? {
             self.leaves.push(JitArgument::Number(number));
@@ -162,8 +163,7 @@ impl<'a, 'py> ReadArguments<'a, 'py> {
     /// Adds a static argument.
     fn fixed(&mut self, x: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = x.py();
-        // 1, 1.0 and True are equal, and traced apart.
-        let key = PyTuple::new(py, [x.get_type().into_any(), x.clone()])?;
+        let key = typed_key(x)?;
         let known = self.jitted.fixed.bind(py);
         let number = match known.get_item(&key) {
             Ok(Some(number)) => number.extract()?,
@@ -271,6 +271,7 @@ fn traced_results(py: Python<'_>, exprs: &[Expr], code: &[usize]) -> PyResult<(V
 /// The results of a function of Python for traced arguments in a structure, and their structure.
 fn called(py: Python<'_>, call: &PythonCall, exprs: &[Expr], code: &[usize]) -> PyResult<(Vec<Expr>, Vec<usize>)> {
     let PythonCall { function, kept } = call;
+    let _scope = FunctionScope::enter();
     let mut exprs = exprs.iter();
     let mut leaf = || {
         let x = exprs.next().ok_or_else(|| wrong("an argument is missing"))?;

@@ -20,6 +20,7 @@ mod operand;
 mod operators;
 mod place;
 mod public;
+mod scope;
 mod settings;
 mod signals;
 mod tables;
@@ -72,8 +73,8 @@ mod _ndjit {
     use super::tables::{_function, _tables};
     #[pymodule_export]
     use super::transforms::{
-        _checkpoint, _cond, _cotangents, _custom_jvp, _custom_vjp, _fori_loop, _gradients, _scan, _stop_gradient,
-        _tangents, _traced, _variables, _vmap, _while_loop,
+        _checkpoint, _cond, _cotangents, _custom_jvp, _custom_vjp, _depend, _fori_loop, _gradients, _scan,
+        _stop_gradient, _tangents, _traced, _variables, _vmap, _while_loop,
     };
     #[pymodule_export]
     use super::trees::{_flatten, _unflatten};

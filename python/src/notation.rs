@@ -1,6 +1,6 @@
 //! The notation of Python, in which help of errors is printed.
 
-use ndjit::help::{CastAdvice, Code, HelpNotation, one_of};
+use ndjit::help::{CastAdvice, Code, HelpNotation, one_of, tuple};
 
 /// The notation of Python.
 pub struct PythonNotation;
@@ -26,6 +26,11 @@ impl HelpNotation for PythonNotation {
             Code::Bools => "`True` or `False`".to_owned(),
             Code::Power => "`x ** y`".to_owned(),
             Code::DTypes(dtypes) => one_of(dtypes),
+            Code::ReduceAll(reduction) => format!("`ndjit.{reduction}(y)`"),
+            Code::IsPositive => "`x > 0`".to_owned(),
+            Code::IsNonzero => "`x != 0`".to_owned(),
+            Code::Select(arguments) => format!("`ndjit.where({arguments})`"),
+            Code::Reshape(extents) => format!("`ndjit.reshape(x, {})`", tuple(extents)),
         }
     }
 }

@@ -11,7 +11,8 @@ use ndjit_expressions::{Budget, ExprFunction, ExprNodeKind, Expression, function
 use pyo3::exceptions::{PyBufferError, PyKeyError, PyNotImplementedError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyTuple};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most signatures of an expression that are kept.
@@ -106,12 +107,12 @@ impl ArrayExpression {
 
     /// The dtype and the shape of the result for these arguments.
     fn result<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
-        let arguments = arguments.iter().map(|x| argument(&x)).collect::<PyResult<Vec<Array>>>()?;
+        let arguments = arguments.iter().map(|x| Ok(argument(&x)?.0)).collect::<PyResult<Vec<Array>>>()?;
         let (dtype, shape) = &self.traced(py, &arguments, None)?.result;
         (dtype.row().long, PyTuple::new(py, shape.extents())?).into_pyobject(py)
     }
 
-    /// The result, in NumPy's array. With `into`, an array that is none of the arguments, it is written there if it fits.
+    /// The result, in NumPy's array. With `into` it is written there, if it fits and shares no memory with an argument.
     #[pyo3(signature = (arguments, threads=None, into=None))]
     fn evaluate<'py>(
         &self,
@@ -120,14 +121,16 @@ impl ArrayExpression {
         threads: Option<usize>,
         into: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut arrays = Vec::with_capacity(arguments.len());
+        let (mut arrays, mut read) = (Vec::with_capacity(arguments.len()), Vec::with_capacity(arguments.len()));
         for x in arguments.iter_borrowed() {
-            arrays.push(argument(&x)?);
+            let (array, addresses) = argument(&x)?;
+            arrays.push(array);
+            read.push(addresses);
         }
         let traced = self.traced(py, &arrays, threads)?;
         let (program, (dtype, shape)) = (&traced.program, &traced.result);
         if let Some(into) = into {
-            let written = with_element!(*dtype, T => capsule::with_elements::<T, _>(into, shape.extents(), |elements| {
+            let written = with_element!(*dtype, T => capsule::with_elements::<T, _>(into, shape.extents(), &read, |elements| {
                 detached(py, || program.call_into(&arrays, elements))
             })?);
             if let Some(written) = written {
@@ -191,36 +194,42 @@ fn one<T>(results: Vec<T>) -> Result<T, Error> {
     results.into_iter().next().ok_or_else(|| Error::new(ErrorCode::Arity, "the expression has no result"))
 }
 
-/// An argument: NumPy's arrays are read where they are, since calls end before they return.
-fn argument(x: &Bound<'_, PyAny>) -> PyResult<Array> {
+/// The array of a tensor that is read where it is, and its addresses.
+fn imported(py: Python<'_>, tensor: ManagedTensor) -> PyResult<(Array, Range<usize>)> {
+    let addresses = capsule::addresses(&tensor);
+    Ok((ndjit::from_dlpack(tensor, None, None).or_raise(py)?, addresses))
+}
+
+/// An argument, and the addresses of memory that others may write to: NumPy's arrays are read where they are, since calls end
+/// before they return.
+fn argument(x: &Bound<'_, PyAny>) -> PyResult<(Array, Range<usize>)> {
     let py = x.py();
     if let Ok(x) = x.cast_exact::<PyFloat>() {
-        return Ok(Array::scalar(strong(x.value())));
+        return Ok((Array::scalar(strong(x.value())), 0..0));
     }
     if let Ok(x) = x.cast_exact::<PyBool>() {
-        return Ok(Array::scalar(strong(x.is_true())));
+        return Ok((Array::scalar(strong(x.is_true())), 0..0));
     }
     // As in NumPy, a number of Python has 64 bits.
     if x.is_exact_instance_of::<PyInt>()
         && let Ok(x) = x.extract::<i64>()
     {
-        return Ok(Array::scalar(strong(x)));
+        return Ok((Array::scalar(strong(x)), 0..0));
     }
     if let Ok(x) = x.cast_exact::<PyComplex>() {
-        return Ok(Array::scalar(strong(Complex::new(x.real(), x.imag()))));
+        return Ok((Array::scalar(strong(Complex::new(x.real(), x.imag()))), 0..0));
     }
     if let Ok(x) = x.cast::<PyArray>() {
-        return PyArray::evaluated(
-            x,
-            "an argument of an expression",
-            "use the operations of `ndjit` in traced functions",
-        );
+        let (what, instead) = ("an argument of an expression", "use the operations of `ndjit` in traced functions");
+        let array = PyArray::evaluated(x, what, instead)?;
+        // It may be of another library's memory.
+        let addresses = array.to_dlpack(Some(false)).map_or(0..usize::MAX, |tensor| capsule::addresses(&tensor));
+        return Ok((array, addresses));
     }
-    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    if x.get_type().is(NDARRAY.import(py, "numpy", "ndarray")?)
+    if capsule::is_ndarray(x)?
         && let Ok(tensor) = capsule::import_host(x)
     {
-        return ndjit::from_dlpack(tensor, None, None).or_raise(py);
+        return imported(py, tensor);
     }
     let x = py.import("numpy")?.call_method1("asarray", (x,))?;
     let dtype = x.getattr("dtype")?;
@@ -235,11 +244,11 @@ fn argument(x: &Bound<'_, PyAny>) -> PyResult<Array> {
         _ => return Err(wrong(format!("ndjit.numexpr computes with numbers, not with {}", dtype.str()?))),
     }
     match capsule::import_host(&x) {
-        Ok(tensor) => ndjit::from_dlpack(tensor, None, None).or_raise(py),
+        Ok(tensor) => imported(py, tensor),
         // Elements of the other byte order.
         Err(error) if error.is_instance_of::<PyBufferError>(py) => {
             let native = x.call_method1("astype", (dtype.call_method1("newbyteorder", ("=",))?,))?;
-            elements::from_object(&native, None, None)
+            Ok((elements::from_object(&native, None, None)?, 0..0))
         }
         Err(error) => Err(error),
     }

@@ -1,10 +1,10 @@
 //! Python objects as operands: arrays of this library and NumPy's, and numbers, which are weak as in Rust.
 
 use crate::array::PyArray;
-use crate::elements;
 use crate::error::{wrong, wrong_type};
+use crate::{elements, settings};
 use ndjit::operand::{AnyOperand, Number, Operand, Scalar};
-use ndjit::{Array, Complex, Op, dynamic, weak};
+use ndjit::{Array, Complex, DType, Op, Shape, ValueType, dynamic, weak};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
@@ -43,7 +43,7 @@ fn scalar(number: impl Number) -> Scalar {
 /// An operand, or `None` for an object that is none.
 pub fn operand(x: &Bound<'_, PyAny>) -> PyResult<Option<AnyOperand>> {
     if let Ok(array) = x.cast::<PyArray>() {
-        return array.borrow().operand(x.py()).map(Some);
+        return array.get().operand(x.py()).map(Some);
     }
     if let Some(number) = number(x)? {
         return Ok(Some(number.operand()));
@@ -52,6 +52,29 @@ pub fn operand(x: &Bound<'_, PyAny>) -> PyResult<Option<AnyOperand>> {
         true => Ok(Some(elements::from_object(x, None, None)?.operand())),
         false => Ok(None),
     }
+}
+
+/// The shape of an operand.
+pub fn shape(x: &AnyOperand) -> Shape {
+    match x {
+        AnyOperand::Array(x) => x.shape().clone(),
+        AnyOperand::Expr(x) => x.shape(),
+        AnyOperand::Scalar(_) => Shape::from([]),
+    }
+}
+
+/// The type of an operand's elements.
+pub fn value_type(x: &AnyOperand) -> ValueType {
+    match x {
+        AnyOperand::Array(x) => x.value_type(),
+        AnyOperand::Expr(x) => x.value_type(),
+        AnyOperand::Scalar(x) => x.value_type(),
+    }
+}
+
+/// The dtype of an operand's elements: of a number the default.
+pub fn dtype(x: &AnyOperand) -> DType {
+    settings::policy().commit(value_type(x))
 }
 
 /// An operand as an array.
@@ -124,11 +147,15 @@ impl<'py> FromPyObject<'_, 'py> for IntegersArgument {
     type Error = PyErr;
 
     fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<IntegersArgument> {
-        if let Ok(one) = x.extract::<isize>() {
-            return Ok(IntegersArgument(vec![one]));
+        match x.extract::<isize>() {
+            Ok(one) => return Ok(IntegersArgument(vec![one])),
+            // A traced value is no sequence of integers either.
+            Err(raised) if x.is_instance_of::<PyArray>() => return Err(raised),
+            Err(_) => {}
         }
         match x.extract::<Vec<isize>>() {
             Ok(several) => Ok(IntegersArgument(several)),
+            Err(raised) if raised.is_instance(x.py(), &x.py().import("ndjit")?.getattr("TracedError")?) => Err(raised),
             Err(_) => Err(wrong_type(format!("an integer or a tuple of integers is needed, not {}", x.repr()?))),
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::array::{PyArray, finish, operation};
 use crate::error::wrong_type;
-use crate::operand::operand;
+use crate::operand::{self, operand};
 use ndjit::operand::{AnyOperand, Scalar};
 use ndjit::{Op, dynamic, weak};
 use pyo3::prelude::*;
@@ -24,11 +24,7 @@ pub fn compute(py: Python<'_>, op: Op, operands: &[AnyOperand]) -> PyResult<PyAr
 
 /// Whether a power is the square of a real array: one with the exponent 2, or 2.0 of floats.
 fn is_squared(x: &AnyOperand, exponent: Scalar) -> bool {
-    let dtype = match x {
-        AnyOperand::Array(x) => x.dtype(),
-        AnyOperand::Expr(x) => x.dtype(),
-        AnyOperand::Scalar(_) => return false,
-    };
+    let dtype = operand::dtype(x);
     (dtype.is_int() || dtype.is_float()) && (exponent == weak(2) || dtype.is_float() && exponent == weak(2.0))
 }
 
@@ -44,7 +40,7 @@ fn in_place(x: &Bound<'_, PyArray>, op: Op, y: &Bound<'_, PyAny>) -> PyResult<()
     let Some(y) = operand(y)? else {
         return Err(wrong_type(format!("{op}: an array or a number is needed, not {}", y.get_type().name()?)));
     };
-    let own = x.borrow().operand(x.py())?;
+    let own = x.get().operand(x.py())?;
     let result = compute(x.py(), op, &[own, y])?;
     PyArray::rebind(x, result)
 }
@@ -168,7 +164,7 @@ impl PyArray {
 
     fn __imatmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(y) = operand(other)? else { return Err(wrong_type("`@` is of arrays")) };
-        let x = slf.borrow().operand(slf.py())?;
+        let x = slf.get().operand(slf.py())?;
         let result = crate::computed!(slf.py(), ndjit::matmul(x, y))?;
         PyArray::rebind(slf, result)
     }

@@ -5,32 +5,48 @@ use crate::error::{OrRaise, wrong};
 use ndjit::{DType, Defaults, Policy};
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 thread_local! {
     /// The policies of `with ndjit.policy(…)` blocks that this thread is in.
-    static BLOCKS: RefCell<Vec<Policy>> = const { RefCell::new(Vec::new()) };
+    static BLOCKS: RefCell<Vec<(u64, Policy)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Begins a block, whose number is given back.
+fn begin(policy: Policy) -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let number = LAST.fetch_add(1, Relaxed);
+    BLOCKS.with_borrow_mut(|blocks| blocks.push((number, policy)));
+    number
+}
+
+/// Ends a block. Blocks of generators end in any order, and may end on a thread that did not begin them.
+fn end(number: u64) {
+    BLOCKS.with_borrow_mut(|blocks| {
+        if let Some(at) = blocks.iter().rposition(|block| block.0 == number) {
+            blocks.remove(at);
+        }
+    });
 }
 
 /// Runs operations under the policy of the innermost block.
 pub fn scoped<R>(body: impl FnOnce() -> R) -> R {
     match BLOCKS.with_borrow(|blocks| blocks.last().copied()) {
-        Some(policy) => ndjit::with_policy(policy, body),
+        Some((_, policy)) => ndjit::with_policy(policy, body),
         None => body(),
     }
 }
 
 /// Runs `body` under a policy, if there is one.
 pub fn within<R>(policy: Option<Policy>, body: impl FnOnce() -> R) -> R {
-    struct PolicyScope;
+    struct PolicyScope(u64);
     impl Drop for PolicyScope {
         fn drop(&mut self) {
-            BLOCKS.with_borrow_mut(Vec::pop);
+            end(self.0);
         }
     }
-    let _block = policy.map(|policy| {
-        BLOCKS.with_borrow_mut(|blocks| blocks.push(policy));
-        PolicyScope
-    });
+    let _block = policy.map(|policy| PolicyScope(begin(policy)));
     body()
 }
 
@@ -60,27 +76,34 @@ pub fn get_policy() -> String {
 
 /// A promotion policy for a block of code, on this thread: `with ndjit.policy("numpy2"): …`.
 #[pyclass(frozen, module = "ndjit", name = "policy")]
-pub struct PolicyBlock(Policy);
+pub struct PolicyBlock {
+    policy: Policy,
+    /// The numbers of the blocks that are open, innermost last.
+    open: Mutex<Vec<u64>>,
+}
 
 #[pymethods]
 impl PolicyBlock {
     #[new]
     #[pyo3(signature = (name, /))]
     fn new(name: &str) -> PyResult<PolicyBlock> {
-        named(name).map(PolicyBlock)
+        Ok(PolicyBlock { policy: named(name)?, open: Mutex::default() })
     }
 
     fn __enter__(&self) {
-        BLOCKS.with_borrow_mut(|blocks| blocks.push(self.0));
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).push(begin(self.policy));
     }
 
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, _raised: &Bound<'_, pyo3::types::PyTuple>) {
-        BLOCKS.with_borrow_mut(Vec::pop);
+        let number = self.open.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(number) = number {
+            end(number);
+        }
     }
 
     fn __repr__(&self) -> String {
-        format!("ndjit.policy({:?})", self.0.to_string())
+        format!("ndjit.policy({:?})", self.policy.to_string())
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::array::{PyArray, finish, operation};
 use crate::dtype::DTypeArgument;
 use crate::error::{wrong, wrong_type};
-use crate::operand::{IntegersArgument, NumberArgument, OperandArgument};
+use crate::operand::{IntegersArgument, NumberArgument, OperandArgument, shape};
 use crate::operators::compute;
 use ndjit::dynamic::{self, Asked};
 use ndjit::operand::AnyOperand;
@@ -73,19 +73,19 @@ impl ScanFunction {
     fn __call__(
         &self,
         py: Python<'_>,
-        x: &Bound<'_, PyArray>,
+        x: OperandArgument,
         axis: Option<isize>,
         dtype: Option<DTypeArgument>,
         include_initial: bool,
     ) -> PyResult<PyArray> {
-        let rank = x.borrow().extents(py)?.rank();
+        let x = x.0;
+        let rank = shape(&x).rank();
         let axis = match axis {
             Some(axis) => axis,
             None if rank == 1 => 0,
             None => return Err(wrong(format!("{}: of an array with {rank} axes `axis` is needed", self.0))),
         };
         let asked = Asked { dtype: dtype.map(|dtype| dtype.0), include_initial, ..Asked::default() };
-        let x = x.borrow().operand(py)?;
         finish(py, operation(|| dynamic::scan::<AnyOperand>(self.0, x, axis, asked)))
     }
 }

@@ -1,13 +1,14 @@
 //! Values of functions that are being traced: arrays of Python without elements. What needs elements raises, with the line and the way out.
 
 use crate::array::{PyArray, operation};
+use crate::elements::{DEEPEST, too_deep};
 use crate::error::OrRaise;
 use crate::operand::operand;
 use ndjit::dynamic::{self, TracedRef};
 use ndjit::operand::AnyOperand;
 use ndjit::{DType, Error, ErrorCode, Expr};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyIterator, PyList, PyTuple};
 use std::cell::{Cell, RefCell};
 
 /// The ways out where Python needs a value that a trace does not know.
@@ -119,34 +120,44 @@ pub fn no_elements(py: Python<'_>, x: TracedRef, what: &str, instead: &str) -> P
     crate::error::raised(py, &error)
 }
 
+/// The exception where a traced value is assigned to an array that was made outside of the traced function. After the trace the
+/// array would refer to nothing.
+pub fn captured(py: Python<'_>) -> PyErr {
+    let error = Error::new(ErrorCode::Traced, "assignment: the array is captured from outside of the traced function")
+        .fact("it would change when the function is traced, not when it runs");
+    crate::error::raised(
+        py,
+        &error.help("return the new array instead, `x.at[k].set(v)` or `x + y`, or pass the array as an argument"),
+    )
+}
+
 /// The array of nested sequences with traced values in them; `None` without.
 pub fn nested(x: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<PyArray>> {
     let py = x.py();
     if !dynamic::is_tracing() || !has_traced(x, 0)? {
         return Ok(None);
     }
-    let made = stacked(x)?;
+    let made = stacked(x, 0)?;
     match dtype {
         Some(dtype) => crate::computed!(py, ndjit::cast(made, dtype)).map(Some),
         None => crate::array::finish(py, made).map(Some),
     }
 }
 
-/// The deepest nesting of sequences: the maximum rank of NumPy.
-const DEEPEST: usize = 64;
-
-fn is_sequence(x: &Bound<'_, PyAny>) -> bool {
-    x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>()
+/// The parts of a list or a tuple at a depth, or nothing of another object. A sequence that holds itself is too deep.
+fn sequence<'py>(x: &Bound<'py, PyAny>, depth: usize) -> PyResult<Option<Bound<'py, PyIterator>>> {
+    match x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>() {
+        true if depth == DEEPEST => Err(too_deep()),
+        true => x.try_iter().map(Some),
+        false => Ok(None),
+    }
 }
 
 fn has_traced(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(matches!(array.borrow().value(), crate::array::ArrayValue::Traced(_)));
+        return Ok(matches!(array.get().value(), crate::array::ArrayValue::Traced(_)));
     }
-    if !is_sequence(x) || depth == DEEPEST {
-        return Ok(false);
-    }
-    for part in x.try_iter()? {
+    for part in sequence(x, depth)?.into_iter().flatten() {
         if has_traced(&part?, depth + 1)? {
             return Ok(true);
         }
@@ -154,10 +165,8 @@ fn has_traced(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
     Ok(false)
 }
 
-fn stacked(x: &Bound<'_, PyAny>) -> PyResult<AnyOperand> {
-    if !is_sequence(x) {
-        return expr(x).map(AnyOperand::Expr);
-    }
-    let parts = x.try_iter()?.map(|part| stacked(&part?)).collect::<PyResult<Vec<AnyOperand>>>()?;
+fn stacked(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<AnyOperand> {
+    let Some(parts) = sequence(x, depth)? else { return expr(x).map(AnyOperand::Expr) };
+    let parts = parts.map(|part| stacked(&part?, depth + 1)).collect::<PyResult<Vec<AnyOperand>>>()?;
     Ok(operation(|| ndjit::stack(parts, 0)))
 }

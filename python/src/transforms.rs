@@ -3,6 +3,7 @@
 
 use crate::array::{PyArray, operation};
 use crate::operand::OperandArgument;
+use crate::scope::FunctionScope;
 use crate::traced::{exprs, finish, kept, list, raised};
 use ndjit::dynamic;
 use ndjit::operand::ArrayLike;
@@ -14,6 +15,7 @@ use pyo3::types::{PyList, PyTuple};
 fn called<const N: usize>(function: &Bound<'_, PyAny>, lists: [&[Expr]; N]) -> Vec<Expr> {
     let py = function.py();
     let call = || {
+        let _scope = FunctionScope::enter();
         let lists = lists.into_iter().map(|own| list(py, own)).collect::<PyResult<Vec<_>>>()?;
         exprs(&function.call1(PyTuple::new(py, lists)?)?)
     };
@@ -95,6 +97,13 @@ pub fn _vmap<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let given: Vec<(Expr, Option<isize>)> = exprs(values)?.into_iter().zip(axes.into_iter().map(Some)).collect();
     list(py, &operation(|| dynamic::vmap(named(what), &given, lanes, |own| called(function, [own]))))
+}
+
+/// Whether each output of a lane depends on values of the lane.
+#[pyfunction]
+pub fn _depend(py: Python<'_>, what: &str, outputs: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    let (outputs, on) = (exprs(outputs)?, exprs(on)?);
+    operation(|| dynamic::depend(named(what), &outputs, &on)).map_err(|error| raised(py, &error))
 }
 
 /// Values that are constants of derivatives.

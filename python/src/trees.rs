@@ -5,7 +5,7 @@ use crate::array::PyArray;
 use crate::error::{wrong, wrong_type};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyTuple};
 
 /// The parts of a structure, each followed by its numbers.
 const LEAF: usize = 0;
@@ -33,19 +33,49 @@ fn interned(py: Python<'_>) -> &'static InternedObjects {
         .get_or_init(py, || InternedObjects { numbers: PyDict::new(py).unbind(), objects: PyList::empty(py).unbind() })
 }
 
+/// An object with a hash, with the types of all in it: `1`, `1.0` and `True` are equal, and traced apart, in tuples, too. Of other
+/// containers, and of zeros, which differ by their signs, the text is compared as well.
+pub fn typed_key<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    typed_key_at(x, 0)
+}
+
+fn typed_key_at<'py>(x: &Bound<'py, PyAny>, depth: usize) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let class = x.get_type();
+    if x.is_instance_of::<PyTuple>() && depth < DEEPEST {
+        let parts = x.try_iter()?.map(|part| typed_key_at(&part?, depth + 1)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyTuple::new(py, [class.into_any(), x.clone(), PyTuple::new(py, parts)?.into_any()])?.into_any());
+    }
+    if x.is_instance_of::<PyFloat>() || x.is_instance_of::<PyComplex>() || x.is_instance_of::<PyFrozenSet>() {
+        return Ok(PyTuple::new(py, [class.into_any(), x.clone(), x.repr()?.into_any()])?.into_any());
+    }
+    if depth < DEEPEST
+        && x.hasattr("__dataclass_fields__")?
+        && let Some((class, aux, children)) = opened(x)?
+    {
+        // An instance has a hash of its own, which its fields may lack.
+        let parts = typed_key_at(PyTuple::new(py, [aux, children.into_any()])?.as_any(), depth + 1)?;
+        if parts.hash().is_ok() {
+            return Ok(PyTuple::new(py, [class.into_any(), x.clone(), parts])?.into_any());
+        }
+    }
+    Ok(PyTuple::new(py, [class.into_any(), x.clone()])?.into_any())
+}
+
 /// The number of an object with a hash.
 fn number(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     let py = object.py();
     let interned = interned(py);
     let numbers = interned.numbers.bind(py);
-    if let Some(known) = numbers.get_item(object)? {
+    let key = typed_key(object)?;
+    if let Some(known) = numbers.get_item(&key)? {
         return known.extract();
     }
     let objects = interned.objects.bind(py);
     // No other thread runs between these lines.
     let number = objects.len();
     objects.append(object)?;
-    numbers.set_item(object, number)?;
+    numbers.set_item(key, number)?;
     Ok(number)
 }
 

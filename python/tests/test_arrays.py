@@ -127,7 +127,8 @@ def test_dtypes_equal_numpys():
         assert dtype == getattr(np, name if name != "bool" else "bool_") and dtype != ndjit.bfloat16
         assert ndjit.asarray([1], dtype=np.dtype(name)).dtype is dtype
         assert np.zeros(1, dtype).dtype == np.dtype(name)
-    assert ndjit.float32 != "float32" and ndjit.float32 != float
+    assert ndjit.float32 == "float32" and ndjit.float32 != "float64" and ndjit.float32 != "f4" and ndjit.float32 != float
+    assert ndjit.ones(2).dtype in ("float16", "float32") and {"float32": 1}[ndjit.float32] == 1
     assert len({ndjit.float32, ndjit.float64, ndjit.asarray(1.0).dtype}) == 2
 
 
@@ -158,10 +159,13 @@ def test_numpy_functions_give_arrays():
     for result in (np.sqrt(x), np.ones(2) + x, np.float32(1) + x, np.add(x, np.ones(2)), np.arctan2(x, x)):
         assert isinstance(result, ndjit.Array)
     assert (np.ones(2) + x).dtype == ndjit.float64
-    with pytest.raises(TypeError):
+    assert np.bitwise_count(ndjit.asarray([7, 8])).tolist() == [3, 1] if hasattr(np, "bitwise_count") else True
+    with pytest.raises(TypeError, match=r"takes no out=: `ndjit.add` gives a new array"):
         np.add(x, x, out=np.zeros(2))
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"take `ndjit.sum\(x, axis=0\)`"):
         np.add.reduce(x)
+    with pytest.raises(TypeError, match=r"numpy.spacing has no counterpart"):
+        np.spacing(x)
     with pytest.raises(TypeError):
         x + "1"
 
@@ -219,3 +223,50 @@ def test_the_power_2_is_the_square():
     assert (x**True).tolist() == x.tolist() and (2**x).dtype == ndjit.float32 and (x ** ndjit.asarray([2.0])).shape == x.shape
     x **= 2
     assert np.array_equal(np.asarray(x), np.linspace(-3, 3, 1001, dtype=np.float32) ** 2)
+
+
+def test_an_empty_list_is_an_empty_index():
+    x = ndjit.arange(4)
+    for empty in ([], (([],),), np.array([]), np.array([], dtype=int), ndjit.asarray([])):
+        key = empty[0] if isinstance(empty, tuple) else empty
+        assert x[key].size == 0 and x[key].dtype == x.dtype
+        assert x.at[key].set(7).tolist() == x.at[key].add(7).tolist() == [0, 1, 2, 3]
+    assert x[[[]]].shape == (1, 0) and ndjit.ones((3, 2))[:, []].shape == (3, 0)
+    x[[]] = 5
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_indices_of_many_bits_are_not_there():
+    for index in (2**70, -(2**70)):
+        with pytest.raises(IndexError, match=str(index)):
+            ndjit.arange(3)[index]
+
+
+def test_imaginary_parts_are_not_dropped():
+    for given in ([1j], np.array([1j]), np.complex64(1j), ndjit.asarray([1j])):
+        with pytest.raises(TypeError, match="real"):
+            ndjit.asarray(given, dtype=ndjit.float32)
+        assert ndjit.asarray(given, dtype=ndjit.complex64).dtype == ndjit.complex64
+
+
+def test_a_block_of_a_policy_ends_its_own():
+    def generator():
+        with ndjit.policy("numpy2"):
+            yield
+            yield
+
+    first = generator()
+    next(first)
+    with ndjit.policy("torch"):
+        first.close()
+        assert ndjit.get_policy().startswith("torch")
+    assert ndjit.get_policy().startswith("standard")
+    block = ndjit.policy("numpy2")
+    with block, block:
+        pass
+    assert ndjit.get_policy().startswith("standard")
+
+
+def test_functions_take_what_others_take():
+    assert ndjit.cumulative_sum(np.ones(3)).tolist() == [1, 2, 3]
+    assert ndjit.astype(np.ones(3), ndjit.int32).dtype == ndjit.astype(1.5, ndjit.int32).dtype == ndjit.int32

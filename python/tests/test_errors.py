@@ -161,3 +161,39 @@ def test_what_is_wrong_in_the_use_of_a_transform_is_at_the_line_of_the_user(name
     assert {frame.filename for frame in frames} == {__file__} and frames[-1].lineno == WRONG[name].__code__.co_firstlineno
     if isinstance(info.value, ndjit.Error):
         assert info.value.place[:2] == (__file__, frames[-1].lineno)
+
+
+@pytest.mark.parametrize(
+    "call, help",
+    [
+        (lambda: ndjit.grad(lambda x: x)(ndjit.ones(2)), "`ndjit.sum(y)`"),
+        (lambda: ndjit.cond(2.5, lambda: 1, lambda: 2) and ndjit.while_loop(lambda x: x, lambda x: x - 1, 3), "`x > 0`"),
+        (lambda: ndjit.while_loop(lambda x: x, lambda x: x - 1, 3), "`x != 0`"),
+        (lambda: ndjit.cond(ndjit.ones(2), lambda: 1, lambda: 2), "`ndjit.where(mask, x, y)`"),
+        (lambda: ndjit.fori_loop(0, 3, lambda i, x: x * 0.5, ndjit.asarray(1)), "`ndjit.astype(x, ndjit.float32)`"),
+        (lambda: ndjit.fori_loop(0, 3.5, lambda i, x: x, 1), "`ndjit.astype(n, ndjit.int32)`"),
+        (lambda: ndjit.take(ndjit.ones(2), ndjit.ones(2)), "`ndjit.astype(index, ndjit.int64)`"),
+        (lambda: ndjit.tril(ndjit.ones(2)), "`ndjit.reshape(x, (1, -1))`"),
+        (lambda: ndjit.argsort(ndjit.asarray(1.0)), "`ndjit.reshape(x, 1)`"),
+        (lambda: ndjit.jit(ndjit.nonzero)(ndjit.ones(2)), "`ndjit.where(mask, y, 0)`"),
+        (lambda: ndjit.cond(True, lambda: ndjit.asarray(1), lambda: ndjit.asarray(1.5)), "`ndjit.astype(x, ndjit.float32)`"),
+    ],
+)
+def test_help_is_in_the_notation_of_python(call, help):
+    text = raised(call).help
+    assert help in text
+    for rust in ("DType::", ".gt(", ".ne(", "..)", "where_", "size(", "[1", "&", "Expr"):
+        assert rust not in text
+
+
+def test_integers_out_of_range_name_a_dtype():
+    for number, dtype in ((2**40, "int64"), (2**63, "uint64")):
+        with pytest.raises(OverflowError, match=f"ask for `dtype=ndjit.{dtype}`"):
+            ndjit.asarray(number)
+    with pytest.raises(OverflowError, match="out of the range of uint8; ask for `dtype=ndjit.int16`"):
+        ndjit.asarray([300], dtype=ndjit.uint8)
+
+
+def test_traced_shapes_and_axes_name_static_argnums():
+    for call in (ndjit.zeros, lambda n: ndjit.sum(ndjit.ones((2, 2)), axis=n), lambda n: ndjit.reshape(ndjit.ones(2), (n, 1))):
+        assert "static_argnums" in raised(ndjit.jit(call), 1).help

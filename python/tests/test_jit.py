@@ -537,3 +537,19 @@ def test_static_arguments_do_not_live_for_ever():
         f(1, (n,))
     gc.collect()
     assert first() is None
+
+
+def test_equal_static_values_of_other_types_are_traced_apart():
+    @dataclasses.dataclass(frozen=True)
+    class Config:
+        factor: object = dataclasses.field(metadata={"static": True})
+
+    seen = ndjit.jit(lambda x, c: x * 0 + len(repr(c)), static_argnums=1)
+    for values in ((2, 2.0), ((2,), (2.0,)), ((0, (1,)), (0, (True,))), (0.0, -0.0), (Config(2), Config(2.0)), (frozenset([1]), frozenset([True]))):
+        for value in values:
+            assert int(seen(1, value)) == len(repr(value)), value
+    field = ndjit.jit(lambda c, x: x * 0 + len(repr(c.factor)))
+    assert [int(field(Config(value), 1)) for value in (2, 2.0, (2,), (2.0,))] == [1, 3, 4, 6]
+    keys = ndjit.jit(lambda d: {key: value + 1 for key, value in d.items()})
+    assert repr(list(keys({True: 1}))) == "[True]" and repr(list(keys({1: 1}))) == "[1]" and repr(list(keys({1.0: 1}))) == "[1.0]"
+    assert ndjit.tree.structure({1: 0}) != ndjit.tree.structure({True: 0})

@@ -271,3 +271,27 @@ def test_division_by_zero_warns_nobody():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isinf(ne.evaluate("1 / x")).all()
+
+
+def test_out_may_share_memory_with_any_argument():
+    class Tensor:
+        """An array that NumPy's functions do not know for one."""
+
+        def __init__(self, x):
+            self.x = x
+
+        def __array__(self, *_, **__):
+            return self.x
+
+    class Named(np.ndarray):
+        pass
+
+    for wrap in (Tensor, lambda x: ndjit.from_dlpack(x, copy=False), lambda x: x.view(Named), memoryview):
+        x = np.arange(8000.0)
+        read = wrap(x[:-1])
+        assert ne.evaluate("read + 1 + sum(read) * 0", out=x[1:]).tolist() == list(range(1, 8000))
+    x = np.arange(8000.0)
+    backwards = Tensor(x[::-1])
+    assert ne.evaluate("backwards * 2", out=x).tolist() == [2.0 * n for n in range(8000)][::-1]
+    out = np.zeros(3).view(Named)
+    assert ne.evaluate("x * 2", {"x": np.ones(3)}, out=out) is out and out.tolist() == [2, 2, 2]

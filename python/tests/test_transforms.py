@@ -246,3 +246,15 @@ def test_conventions():
     assert complex(ndjit.grad(lambda z: ndjit.real(z * ndjit.conj(z)))(ndjit.asarray(3 + 4j))) == 6 + 8j
     assert float(ndjit.grad(lambda x: ndjit.abs(x))(0.0)) == 0
     assert float(ndjit.grad(lambda x: ndjit.where(x > 0, ndjit.sqrt(x), 0.0))(0.0)) == 0
+
+
+def test_a_result_without_an_axis_is_the_same_in_all_lanes():
+    x, k = ndjit.asarray([1.0, 2.0]), ndjit.asarray(3.0)
+    both = ndjit.vmap(lambda x, k: (x + k, k * 2), in_axes=(0, None), out_axes=(0, None))
+    assert [part.tolist() for part in both(x, k)] == [[4, 5], 6]
+    assert int(ndjit.vmap(lambda x: ndjit.fori_loop(0, 3, lambda i, s: s + i, 0), out_axes=None)(x)) == 3
+    for f in (lambda x: x, lambda x: ndjit.sum(k * x), lambda x: ndjit.fori_loop(0, 3, lambda i, s: s + x, 0.0), lambda x: ndjit.cond(x > 1, lambda: 1, lambda: 2)):
+        with pytest.raises(ValueError, match="differs from lane to lane"):
+            ndjit.vmap(f, out_axes=None)(x)
+        with pytest.raises(ValueError, match="differs from lane to lane"):
+            ndjit.jit(ndjit.vmap(f, out_axes=None))(x)

@@ -20,7 +20,7 @@ use crate::trace::ranges;
 use crate::trace::recorder;
 use crate::trace::recording::Param;
 use ndjit_ir::graph::{ControlKind, ForArity, ScanArity};
-use ndjit_ir::{DType, Error, ErrorCode, Result, Shape, SourceLoc, ValueType};
+use ndjit_ir::{CastAdvice, Code, DType, Error, ErrorCode, Help, Result, Shape, SourceLoc, ValueType};
 use ndjit_runtime::stderr;
 use smallvec::smallvec;
 use std::cell::Cell;
@@ -257,12 +257,19 @@ fn outside(place: SourceLoc) -> Error {
 fn truth(what: &'static str, condition: AnyOperand, place: SourceLoc) -> Result<Expr> {
     let (ty, dtype, shape) = condition.describe(what)?;
     if shape.rank() > 0 {
-        return Err(Error::new(ErrorCode::Shape, format!("{what}: a condition of shape {shape}"))
-            .help("it is one value: reduce it with `all` or `any`; `where_(mask, x, y)` decides for each element"));
+        return Err(Error::new(ErrorCode::Shape, format!("{what}: a condition of shape {shape}")).help(
+            Help::from("it is one value: reduce it with `all` or `any`; ")
+                .code(Code::Select("mask, x, y"))
+                .text(" decides for each element"),
+        ));
     }
     if dtype != DType::Bool {
-        return Err(Error::new(ErrorCode::DType, format!("{what}: a condition of type {ty}"))
-            .help("compare it, as in `x.gt(0)`; what is to stop at zero says `x.ne(0)`"));
+        return Err(Error::new(ErrorCode::DType, format!("{what}: a condition of type {ty}")).help(
+            Help::from("compare it, as in ")
+                .code(Code::IsPositive)
+                .text("; what is to stop at zero says ")
+                .code(Code::IsNonzero),
+        ));
     }
     Ok(value(&condition, what, place))
 }
@@ -279,7 +286,7 @@ fn bounds(start: AnyOperand, end: AnyOperand, place: SourceLoc) -> Result<([Expr
         }
         if !dtype.is_int() {
             return Err(Error::new(ErrorCode::DType, format!("{WHAT}: `{name}` is of type {ty}"))
-                .help("cast it, as in `cast(n, DType::I32)`"));
+                .help(Help::from("cast it, as in ").casts([CastAdvice::NamedOperand("n", DType::I32)])));
         }
         Ok((ty, value(&bound, WHAT, place)))
     };
@@ -443,12 +450,12 @@ fn alike(graphs: [RecordedGraph; 2], place: SourceLoc) -> Result<[RecordedGraph;
         if ty != other {
             return Err(Error::new(ErrorCode::DType, format!("cond: leaf {n} is {ty} if true, {other} if false"))
                 .help(match common(*ty, *other) {
-                    Some(common) => format!(
-                        "branches give the same dtypes; cast what is not {common} yet: `cast(x, DType::{common:?})`"
-                    ),
-                    None => {
-                        format!("branches give the same dtypes; cast one of them, as in `cast(x, DType::{dtype:?})`")
+                    Some(common) => {
+                        Help::from(format!("branches give the same dtypes; cast what is not {common} yet: "))
+                            .casts([CastAdvice::NamedOperand("x", common)])
                     }
+                    None => Help::from("branches give the same dtypes; cast one of them, as in ")
+                        .casts([CastAdvice::NamedOperand("x", *dtype)]),
                 }));
         }
     }

@@ -7,7 +7,7 @@ use crate::trace::expr::Expr;
 use crate::trace::inner::{RecordedGraph, again, may_restart, params, record_inner};
 use crate::trace::recorder;
 use crate::trace::recording::Param;
-use ndjit_ir::{DType, Error, ErrorCode, Kind, LiteralValue, Result, SourceLoc, ValueType};
+use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, Kind, LiteralValue, Result, SourceLoc, ValueType};
 use std::fmt::Display;
 
 /// A loop body: the state, and slices if any, to the next state and the further results.
@@ -77,7 +77,7 @@ pub(super) fn settled(
         }
     }
     Err(Error::new(ErrorCode::DType, format!("{what}: the types of the state do not come to rest"))
-        .help("cast what the loop begins with, as in `cast(x, DType::F32)`"))
+        .help(Help::from("cast what the loop begins with, as in ").casts([CastAdvice::NamedOperand("x", DType::F32)])))
 }
 
 /// Returns the types of a state with the dtypes of its weak leaves in the previous trace; `None` without one.
@@ -179,15 +179,17 @@ impl Written {
 }
 
 /// Returns advice for a body with another dtype than the state.
-fn other_dtype(init: Expr, (own, stored): (ValueType, DType), (ty, dtype): (ValueType, DType)) -> String {
+fn other_dtype(init: Expr, (own, stored): (ValueType, DType), (ty, dtype): (ValueType, DType)) -> Help {
     const KEEPS: &str = "a loop keeps the dtypes of its state";
     match (own, cast::number(init)) {
         // A whole number stands for a float.
         (ValueType::Weak(_), Some(LiteralValue::Int(n))) if ty.kind() == Kind::Float => {
-            format!("{KEEPS}; begin with a float, `Expr::from({n}.0)`, in place of `Expr::from({n})`")
+            Help::from(format!("{KEEPS}; begin with a float"))
+                .rust(format!(", `Expr::from({n}.0)`, in place of `Expr::from({n})`"))
         }
-        _ => format!(
-            "{KEEPS}: begin with a leaf of the body's, as in `cast(x, DType::{dtype:?})`, or cast what the body gives, as in `cast(y, DType::{stored:?})`"
-        ),
+        _ => Help::from(format!("{KEEPS}: begin with a leaf of the body's, as in "))
+            .casts([CastAdvice::NamedOperand("x", dtype)])
+            .text(", or cast what the body gives, as in ")
+            .casts([CastAdvice::NamedOperand("y", stored)]),
     }
 }

@@ -17,7 +17,7 @@ use ndjit_ir::literal::Literal;
 use ndjit_ir::reduction::{AxisFunction, TypeRequest};
 use ndjit_ir::support::Adapted;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, Shape, SourceLoc, ValueType};
+use ndjit_ir::{Code, DType, Error, ErrorCode, Help, Op, Reduction, Result, Shape, SourceLoc, ValueType};
 use std::marker::PhantomData;
 use std::slice;
 
@@ -147,8 +147,13 @@ pub(crate) fn only_axis(what: &'static str, named: &str, x: &AnyOperand) -> Resu
     let (.., shape) = x.describe(what)?;
     match shape.extents() {
         &[extent] => Ok(extent),
-        _ => Err(Error::new(ErrorCode::Shape, format!("{named} of shape {shape} has not one axis"))
-            .help("`x.reshape(-1)` makes one axis of several, `x.reshape(1)` of a number")),
+        _ => Err(Error::new(ErrorCode::Shape, format!("{named} of shape {shape} has not one axis")).help(
+            Help::default()
+                .code(Code::Reshape(&[-1]))
+                .text(" makes one axis of several, ")
+                .code(Code::Reshape(&[1]))
+                .text(" of a number"),
+        )),
     }
 }
 

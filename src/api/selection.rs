@@ -10,7 +10,7 @@ use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, BinaryOperand, Operand, UnaryOperand};
 use ndjit_eval::request::Request;
 use ndjit_ir::reserve::{collect, filled};
-use ndjit_ir::{DType, Error, ErrorCode, Op, Reduction, Result, Shape, Sort, SourceLoc};
+use ndjit_ir::{Code, DType, Error, ErrorCode, Help, Op, Reduction, Result, Shape, Sort, SourceLoc};
 use ndjit_runtime::{Buffer, chosen};
 use std::sync::Arc;
 
@@ -36,12 +36,17 @@ use std::sync::Arc;
 pub fn nonzero<X: UnaryOperand>(x: X) -> Vec<X::Out> {
     let (what, place, x) = ("nonzero", SourceLoc::caller(), x.operand());
     let rank = x.describe(what).map_or(1, |(.., shape)| shape.rank().max(1));
-    let instead = "compute with all elements and a mask: `where_(x.ne(0), y, 0)`, `sum` of that, `count_nonzero`; `size(n).nonzero(x)` gives `n` indices";
+    let instead = Help::from("compute with all elements and a mask, as ")
+        .code(Code::IsNonzero)
+        .text(": ")
+        .code(Code::Select("mask, y, 0"))
+        .text(", `sum` of that, `count_nonzero`")
+        .rust("; `size(n).nonzero(x)` gives `n` indices");
     outside(what, &x, place, instead, rank, |x| {
         let shape = x.shape().clone();
         if shape.rank() == 0 {
             return Err(Error::new(ErrorCode::Shape, "an array without axes has no indices")
-                .help("`x.reshape(1)` has one axis"));
+                .help(Help::default().code(Code::Reshape(&[1])).text(" has one axis")));
         }
         let dtype = index_dtype(shape.extents().iter().copied().max().unwrap_or(0))?;
         found(x, dtype, place)
@@ -203,7 +208,7 @@ pub(crate) fn outside<R: ArrayLike>(
     what: &'static str,
     x: &AnyOperand,
     place: SourceLoc,
-    instead: &str,
+    instead: impl Into<Help>,
     results: usize,
     of: impl FnOnce(&Array) -> Result<Vec<Array>>,
 ) -> Vec<R> {
@@ -212,7 +217,7 @@ pub(crate) fn outside<R: ArrayLike>(
         AnyOperand::Expr(_) | AnyOperand::Scalar(_) => Err(x.describe(what).err().unwrap_or_else(|| {
             let headline = "the shape of its result depends on values, which a traced function does not know";
             Error::new(ErrorCode::Traced, headline)
-                .help(format!("{instead}; or call `{what}` outside of the traced function, on the array"))
+                .help(instead.into().text(format!("; or call `{what}` outside of the traced function, on the array")))
         })),
     };
     match found {

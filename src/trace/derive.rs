@@ -218,6 +218,28 @@ fn with_values<const N: usize>(
     })
 }
 
+/// Returns whether each output depends on any of these values.
+///
+/// # Errors
+/// The first error of a value; `Traced` outside of traces.
+pub(crate) fn depend(what: &'static str, outputs: &[Expr], on: &[Expr], place: SourceLoc) -> Result<Vec<bool>> {
+    let place = written::place(place);
+    outputs.iter().chain(on).try_for_each(|&x| read(x, what, |_, _| ()))?;
+    in_open(what, place, |trace| {
+        let failed = |trace: &Trace, error: u32| trace.errors[error as usize].clone();
+        let on = trace.values(on, what, place).map_err(|error| failed(trace, error))?;
+        let outputs = trace.values(outputs, what, place).map_err(|error| failed(trace, error))?;
+        let at = |value: Value| trace.graph.producer(value).index();
+        let count = outputs.iter().map(|&output| at(output) + 1).max().unwrap_or(0);
+        let mut reached = vec![false; count];
+        on.iter().map(|&value| at(value)).filter(|&at| at < count).for_each(|at| reached[at] = true);
+        for n in 0..count {
+            reached[n] |= trace.graph.operands(NodeId(n as u32)).iter().any(|&operand| reached[at(operand)]);
+        }
+        Ok(outputs.iter().map(|&output| reached[at(output)]).collect())
+    })
+}
+
 /// Values of one lane each, with the number of lanes and their axes; `None` for values shared by all lanes.
 #[derive(Debug)]
 pub(crate) struct Lanes {

@@ -432,6 +432,7 @@ doors! {
             let kept: Vec<Expr> = x.iter().filter_map(|&x| dynamic::TracedRef::of(x).ok()?.expr().ok()).collect();
             let at = dynamic::variables("fuzz", &kept);
             let y: Vec<Expr> = at.iter().map(|&x| sin(x)).collect();
+            assert!(dynamic::depend("fuzz", &y, &at).is_ok_and(|all| all.iter().all(|&depends| depends)));
             let made = match own[0] {
                 0 => dynamic::tangents("fuzz", &at, &y, &kept),
                 1 => dynamic::cotangents("fuzz", &at, &y, &kept),

@@ -487,6 +487,9 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
                 result = fun(*_with(arguments, mapped, values), **named)
                 results, like = tree.flatten(result)
                 of[:] = [like, _axes("vmap", "out_axes", out_axes, result)]
+                same = [x for x, axis in zip(results, of[1]) if axis is None]
+                if same and any(_ndjit._depend("vmap", same, own)):
+                    raise ValueError("vmap: a result has the axis `None` in `out_axes`, and differs from lane to lane; name its axis")
                 return results
 
             results = _ndjit._vmap("vmap", [leaves[n] for n in with_lanes], [along[n] for n in with_lanes], axis_size, called)

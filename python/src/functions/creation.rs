@@ -61,7 +61,7 @@ pub fn asarray(
     self::device(device)?;
     let dtype = dtype.map(|dtype| dtype.0);
     if let Ok(array) = obj.cast::<PyArray>()
-        && dtype.is_none_or(|dtype| array.borrow().element(py).is_ok_and(|own| own == dtype))
+        && dtype.is_none_or(|dtype| array.get().element(py).is_ok_and(|own| own == dtype))
         && copy != Some(true)
     {
         return Ok(array.clone().unbind());

@@ -1,11 +1,10 @@
 //! Functions on dtypes.
 
-use crate::array::{PyArray, device, operation};
+use crate::array::{PyArray, device, finish, operation};
 use crate::dtype::{DTypeArgument, PyDType, object};
 use crate::error::{OrRaise, wrong_type};
-use crate::operand::number;
+use crate::operand::{OperandArgument, number, value_type};
 use crate::settings::policy;
-use ndjit::operand::AnyOperand;
 use ndjit::{DType, DTypeSet, ValueType};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -13,11 +12,7 @@ use pyo3::types::{PyString, PyTuple};
 /// The type of an array, a dtype or a number.
 fn type_of(x: &Bound<'_, PyAny>) -> PyResult<ValueType> {
     if let Ok(array) = x.cast::<PyArray>() {
-        return Ok(match array.borrow().operand(x.py())? {
-            AnyOperand::Array(array) => array.value_type(),
-            AnyOperand::Expr(x) => x.value_type(),
-            AnyOperand::Scalar(x) => x.value_type(),
-        });
+        return Ok(value_type(&array.get().operand(x.py())?));
     }
     match number(x)? {
         Some(number) => Ok(number.value_type()),
@@ -28,7 +23,7 @@ fn type_of(x: &Bound<'_, PyAny>) -> PyResult<ValueType> {
 /// The dtype of an array, or a dtype.
 fn dtype_of(x: &Bound<'_, PyAny>) -> PyResult<DType> {
     match x.cast::<PyArray>() {
-        Ok(array) => array.borrow().element(x.py()),
+        Ok(array) => array.get().element(x.py()),
         Err(_) => x.extract::<DTypeArgument>().map(|dtype| dtype.0),
     }
 }
@@ -36,9 +31,14 @@ fn dtype_of(x: &Bound<'_, PyAny>) -> PyResult<DType> {
 /// The array, converted to a dtype.
 #[pyfunction]
 #[pyo3(signature = (x, dtype, /, *, copy=true, device=None))]
-pub fn astype(x: &Bound<'_, PyArray>, dtype: DTypeArgument, copy: bool, device: Option<&str>) -> PyResult<Py<PyArray>> {
+pub fn astype(x: &Bound<'_, PyAny>, dtype: DTypeArgument, copy: bool, device: Option<&str>) -> PyResult<Py<PyArray>> {
     self::device(device)?;
-    PyArray::astype(x, dtype, copy)
+    match x.cast::<PyArray>() {
+        Ok(x) => PyArray::astype(x, dtype, copy),
+        Err(_) => {
+            PyArray::astype(&Bound::new(x.py(), finish(x.py(), x.extract::<OperandArgument>()?.0)?)?, dtype, copy)
+        }
+    }
 }
 
 /// The dtype of an operation on these arrays, dtypes and numbers, under the current policy.

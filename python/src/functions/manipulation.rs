@@ -3,7 +3,7 @@
 use crate::array::{PyArray, finish, finish_all, operation};
 use crate::computed;
 use crate::error::{OrRaise, wrong};
-use crate::operand::{IntegersArgument, OperandArgument, operand};
+use crate::operand::{IntegersArgument, OperandArgument, operand, shape};
 use ndjit::operand::AnyOperand;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -91,16 +91,9 @@ pub fn flip(py: Python<'_>, x: OperandArgument, axis: Option<IntegersArgument>) 
     let x = x.0;
     let axes = match axis {
         Some(axes) => axes.0,
-        None => every_axis(&x),
+        None => (0..shape(&x).rank() as isize).collect(),
     };
     computed!(py, ndjit::flip(x, axes))
-}
-
-fn every_axis(x: &ndjit::operand::AnyOperand) -> Vec<isize> {
-    match x {
-        ndjit::operand::AnyOperand::Array(x) => (0..x.shape().rank() as isize).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// The array with these axes at other positions.
@@ -185,12 +178,7 @@ pub fn roll(
             computed!(py, ndjit::roll(x, shifts, axes))
         }
         None => {
-            let shape: Vec<isize> = match &x {
-                ndjit::operand::AnyOperand::Array(x) => {
-                    x.shape().extents().iter().map(|&extent| extent as isize).collect()
-                }
-                _ => Vec::new(),
-            };
+            let shape: Vec<isize> = shape(&x).extents().iter().map(|&extent| extent as isize).collect();
             let shift: isize = shift.0.iter().fold(0, |all, &one| all.wrapping_add(one));
             computed!(py, ndjit::reshape(ndjit::roll(ndjit::reshape(x, -1), shift, 0), shape))
         }

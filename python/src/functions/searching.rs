@@ -2,10 +2,9 @@
 
 use crate::array::PyArray;
 use crate::error::wrong;
-use crate::operand::OperandArgument;
+use crate::operand::{OperandArgument, shape};
 use crate::{computed, evaluated};
 use ndjit::Side;
-use ndjit::operand::AnyOperand;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -43,15 +42,6 @@ pub fn searchsorted(
     }
 }
 
-/// The number of axes of an array.
-fn rank(x: &AnyOperand) -> Option<usize> {
-    match x {
-        AnyOperand::Array(x) => Some(x.shape().rank()),
-        AnyOperand::Expr(x) => Some(x.shape().rank()),
-        AnyOperand::Scalar(_) => None,
-    }
-}
-
 /// The elements at indices along an axis.
 #[pyfunction]
 #[pyo3(signature = (x, indices, /, *, axis=None))]
@@ -59,11 +49,9 @@ pub fn take(py: Python<'_>, x: OperandArgument, indices: OperandArgument, axis: 
     let (x, indices) = (x.0, indices.0);
     let axis = match (axis, &x) {
         (Some(axis), _) => axis,
-        (None, x) => match rank(x) {
-            Some(rank) if rank != 1 => {
-                return Err(wrong(format!("take: of an array with {rank} axes `axis` is needed")));
-            }
-            _ => 0,
+        (None, x) => match shape(x).rank() {
+            1 => 0,
+            rank => return Err(wrong(format!("take: of an array with {rank} axes `axis` is needed"))),
         },
     };
     evaluated!(py, [x, indices] => ndjit::take(x, indices, axis))

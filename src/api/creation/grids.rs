@@ -10,7 +10,7 @@ use crate::trace::scalar::Scalar;
 use ndjit_ir::literal::Literal;
 use ndjit_ir::op::TypeRule;
 use ndjit_ir::view;
-use ndjit_ir::{DType, Error, ErrorCode, Shape, SourceLoc, Weak};
+use ndjit_ir::{Code, DType, Error, ErrorCode, Help, Shape, SourceLoc, Weak};
 
 /// An array of the values of a function at each index. Its arguments are the indices along each axis, as arrays of the
 /// [default integer](crate::defaults) that broadcast against each other.
@@ -119,8 +119,9 @@ where
             [] => {}
             [length] => extents[axis_of(n)] = length,
             _ => {
-                let error = Error::new(ErrorCode::Shape, format!("x{n} has {} axes, not one", shape.rank()))
-                    .help("a grid is made of vectors; `x.reshape(-1)` makes one axis of all");
+                let error = Error::new(ErrorCode::Shape, format!("x{n} has {} axes, not one", shape.rank())).help(
+                    Help::from("a grid is made of vectors; ").code(Code::Reshape(&[-1])).text(" makes one axis of all"),
+                );
                 return operands.iter().map(|_| refused("meshgrid", &operands, place, &error)).collect();
             }
         }

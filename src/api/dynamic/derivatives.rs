@@ -1,7 +1,7 @@
 //! Transformations over lists of values, for front ends with structures of their own.
 
 use crate::api::transforms::{self, fits};
-use crate::trace::derive::{Linearized, variables as as_variables};
+use crate::trace::derive::{self, Linearized, variables as as_variables};
 use crate::trace::expr::Expr;
 use ndjit_ir::{Error, ErrorCode, Result, SourceLoc};
 use ndjit_transform::derivative::DerivativeMode;
@@ -94,6 +94,27 @@ pub fn gradients(
     function: impl FnOnce(&[Expr]) -> Vec<Expr>,
 ) -> Result<(Vec<Expr>, Vec<Expr>)> {
     transforms::gradients((what, SourceLoc::caller()), values, true, function)
+}
+
+/// Checks which outputs depend on any of these values, as results of one lane on the values of the lane.
+///
+/// ```
+/// use ndjit::dynamic::depend;
+/// use ndjit::{DType, Program, spec};
+///
+/// Program::trace(&[spec(DType::F32, [2]), spec(DType::F32, [2])], |p| {
+///     let (x, y) = (p[0], p[1]);
+///     assert_eq!(depend("check", &[x * 2, y * 2, x + y], &[x]).unwrap(), [true, false, true]);
+///     vec![x]
+/// })?;
+/// # Ok::<(), ndjit::Error>(())
+/// ```
+///
+/// # Errors
+/// That of a poisoned value; `Traced` outside of traced functions.
+#[track_caller]
+pub fn depend(what: &'static str, outputs: &[Expr], on: &[Expr]) -> Result<Vec<bool>> {
+    derive::depend(what, outputs, on, SourceLoc::caller())
 }
 
 /// Vectorizes a function over lanes: each value has an axis of lanes, or is the same for all of them. The results have the

@@ -16,7 +16,7 @@ mod tracing;
 
 pub use crate::api::indexing::Index;
 pub use crate::jit::dynamic::{DynamicArrays, DynamicCompiled, DynamicJitted, DynamicResults};
-pub use derivatives::{cotangents, gradients, tangents, variables, vmap};
+pub use derivatives::{cotangents, depend, gradients, tangents, variables, vmap};
 pub use tracing::{TracedRef, is_tracing};
 
 use crate::api::indexing::At;

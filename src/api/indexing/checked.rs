@@ -7,7 +7,7 @@ use crate::trace::operand::{AnyOperand, ArrayLike};
 use crate::trace::ranges;
 use crate::trace::scalar::Scalar;
 use ndjit_eval::plan::dump::unasked;
-use ndjit_ir::{DType, Error, ErrorCode, LiteralValue, Op, Result, SourceLoc};
+use ndjit_ir::{CastAdvice, Code, DType, Error, ErrorCode, Help, LiteralValue, Op, Result, SourceLoc};
 
 /// Returns the dtype of indices and counts under the current policy, if it can count `n` elements.
 pub(crate) fn index_dtype(n: usize) -> Result<DType> {
@@ -37,9 +37,9 @@ pub(crate) fn checked_indices<R: ArrayLike>(
     if !dtype.is_int() {
         return Err(match dtype {
             DType::Bool => Error::new(ErrorCode::DType, "a mask names no indices: how many depends on its elements")
-                .help("`where_(mask, x, y)` has an element for each of the mask's, and `size(n).compress(mask, x, axis)` takes `n`; outside of `jit` `x.at(&mask).get()` takes all, and beside other indices stand those that `nonzero(mask)` gives; to put elements a mask stands alone, as in `x.at(mask).set(0)`"),
+                .help(Help::default().code(Code::Select("mask, x, y")).text(" has an element for each of the mask's").rust(", and `size(n).compress(mask, x, axis)` takes `n`; outside of `jit` `x.at(&mask).get()` takes all").text("; beside other indices stand those that `nonzero(mask)` gives; to put elements a mask stands alone").rust(", as in `x.at(mask).set(0)`")),
             _ => Error::new(ErrorCode::DType, format!("indices are integers, not {ty}"))
-                .help("cast them, as in `cast(index, DType::I64)`"),
+                .help(Help::from("cast them, as in ").casts([CastAdvice::NamedOperand("index", DType::I64)])),
         });
     }
     if checked && !matches!(index, AnyOperand::Expr(_)) {

@@ -9,7 +9,7 @@ use crate::array::node::Array;
 use crate::trace::expr::Expr;
 use crate::trace::operand::{AnyOperand, ArrayLike, ArrayOperand, BinaryOperand, Operand};
 use crate::trace::scalar::Scalar;
-use ndjit_ir::{DType, Error, ErrorCode, Kind, Op, Result, SourceLoc};
+use ndjit_ir::{Code, DType, Error, ErrorCode, Help, Kind, Op, Result, SourceLoc};
 
 /// The side of equal elements in [`searchsorted`].
 ///
@@ -84,7 +84,7 @@ pub(crate) fn searched<R: ArrayLike>(
     let &[len] = shape.extents() else {
         return Err(Error::new(ErrorCode::Shape, format!("an array of shape {shape} is searched"))
             .of(what)
-            .help("it has one axis; `x.reshape(-1)` makes one of several"));
+            .help(Help::from("it has one axis; ").code(Code::Reshape(&[-1])).text(" makes one of several")));
     };
     let index = index_dtype(len)?;
     if let Some(dtype) = [dtype, of].into_iter().find(|dtype| dtype.kind() == Kind::Complex) {

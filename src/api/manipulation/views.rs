@@ -10,7 +10,7 @@ use ndjit_eval::request::{Movement, NamedFunction};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::reserve::check_values;
 use ndjit_ir::view::{self, View};
-use ndjit_ir::{Error, ErrorCode, Result, Shape, SourceLoc};
+use ndjit_ir::{Code, Error, ErrorCode, Help, Result, Shape, SourceLoc};
 
 /// Returns a view of one array.
 pub(crate) fn seen<X: ArrayLike>(
@@ -34,8 +34,13 @@ pub(crate) fn refused<'a, X: ArrayLike>(
 }
 
 pub(super) fn no_matrix() -> Error {
-    Error::new(ErrorCode::Shape, "a matrix has two axes")
-        .help("`x.reshape([1, -1])` makes a row of a vector, `x.reshape([-1, 1])` a column")
+    Error::new(ErrorCode::Shape, "a matrix has two axes").help(
+        Help::default()
+            .code(Code::Reshape(&[1, -1]))
+            .text(" makes a row of a vector, ")
+            .code(Code::Reshape(&[-1, 1]))
+            .text(" a column"),
+    )
 }
 
 /// Writes a function of one array and further arguments as a free function and as methods, with its names in other libraries.

