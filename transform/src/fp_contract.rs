@@ -5,24 +5,20 @@
 //! every decision about execution. It corresponds to `-ffp-contract=fast` of C compilers (ISO C23, 7.12.3: contracted
 //! expressions are evaluated as though to infinite range and precision).
 
-use ndjit_ir::graph::{Control, Graph, Inner, NodeId, NodeKind, Rewriter, SourceLocs, Type, Value};
+use crate::bodies::{RewrittenGraphs, rewritten_control};
+use ndjit_ir::graph::{Graph, NodeId, NodeKind, Rewriter, SourceLocs, Type, Value};
 use ndjit_ir::infer::Operation;
 use ndjit_ir::{Op, ValueType};
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
-
-/// Contracted graphs of control flow, by address, each with its places.
-type ContractedGraphs = FxHashMap<*const Graph<ValueType>, (Arc<Graph<ValueType>>, Arc<SourceLocs>)>;
 
 /// Contracts the sums of a graph without calls, and those of the graphs of its control flow.
 pub fn fp_contract(graph: &Graph<ValueType>, places: &SourceLocs) -> (Graph<ValueType>, SourceLocs) {
-    contracted(graph, places, &mut ContractedGraphs::default())
+    contracted(graph, places, &mut RewrittenGraphs::default())
 }
 
 fn contracted(
     graph: &Graph<ValueType>,
     places: &SourceLocs,
-    bodies: &mut ContractedGraphs,
+    bodies: &mut RewrittenGraphs,
 ) -> (Graph<ValueType>, SourceLocs) {
     let sums = sums(graph);
     let mut absorbed = vec![false; graph.value_count()];
@@ -47,7 +43,7 @@ fn contracted(
                     Some(number) => number,
                     None => {
                         let into = (&mut *rewriter.new, &mut *rewriter.notes);
-                        *controls[n as usize].insert(control((graph, places), n, into, bodies))
+                        *controls[n as usize].insert(rewritten_control((graph, places), n, into, bodies, contracted))
                     }
                 };
                 rewriter.add(id, NodeKind::Control(number), &rewriter.operands(id));
@@ -59,33 +55,6 @@ fn contracted(
     }
     rewriter.finish();
     (out, out_places)
-}
-
-/// Contracts the graphs of one control flow. Returns the number of the new control flow in the new graph.
-fn control(
-    (graph, places): (&Graph<ValueType>, &SourceLocs),
-    n: u32,
-    (out, out_places): (&mut Graph<ValueType>, &mut SourceLocs),
-    bodies: &mut ContractedGraphs,
-) -> u32 {
-    let mut new = Control::clone(&graph.controls()[n as usize]);
-    let mut inner_places = Vec::with_capacity(new.graphs.len());
-    for (which, Inner { graph, .. }) in new.graphs.iter_mut().enumerate() {
-        let made = match bodies.get(&Arc::as_ptr(graph)) {
-            Some(known) => known.clone(),
-            None => {
-                let (contracted, noted) = contracted(graph, &places.control(n, which), bodies);
-                let made = (Arc::new(contracted), Arc::new(noted));
-                bodies.insert(Arc::as_ptr(graph), made.clone());
-                made
-            }
-        };
-        *graph = made.0;
-        inner_places.push(made.1);
-    }
-    let number = out.control(Arc::new(new));
-    out_places.set_control(number, inner_places);
-    number
 }
 
 /// A sum of a product and an addend.

@@ -13,6 +13,7 @@
 pub mod access;
 mod append;
 pub mod batching;
+mod bodies;
 pub mod canonical;
 mod commit;
 pub mod contraction;
